@@ -18,9 +18,7 @@ class ProviderError(Exception):
 
     status: int | None = None
 
-    def __init__(
-        self, message: str, permanent: bool, retry_after: float | None = None, *, foreign: str = ""
-    ) -> None:
+    def __init__(self, message: str, permanent: bool, retry_after: float | None = None, *, foreign: str = "") -> None:
         super().__init__(message, permanent, retry_after)
         self.own_words = message
         self.message = f"{message}: {foreign}" if foreign else message
@@ -65,9 +63,7 @@ class Invalid(Exception):
     """The caller's input cannot be accepted; `field` is its path in the caller's own words.
     `others` are further faults of the same input."""
 
-    def __init__(
-        self, field: str, message: str, code: str = "invalid", others: Iterable["Invalid"] = ()
-    ) -> None:
+    def __init__(self, field: str, message: str, code: str = "invalid", others: Iterable["Invalid"] = ()) -> None:
         super().__init__(field, message, code)
         self.field = field
         self.message = message
@@ -105,8 +101,19 @@ class Conflict(Exception):
 class NoRoom(Conflict):
     """A file cannot be kept: the disk has less room than the operator wants free."""
 
-    def __init__(self) -> None:
-        super().__init__("The server's disk has too little room to keep this.", code="no_room")
+    def __init__(
+        self,
+        message: str = "The server's disk has too little room to keep this.",
+        code: str = "no_room",
+    ) -> None:
+        super().__init__(message, code)
+
+
+class WorkspaceFull(NoRoom):
+    """A file cannot be kept: with it the files of its workspace were more than its share."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="workspace_full")
 
 
 class NotFound(Exception):

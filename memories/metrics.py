@@ -8,16 +8,99 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
+Key = TypeVar("Key")
+Amount = TypeVar("Amount")
 Labels = tuple[tuple[str, str], ...]
 
 # Upper bounds in seconds; one more bucket holds longer durations.
 BOUNDS = (
-    0.001, 0.0015, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.025, 0.04, 0.06, 0.1, 0.16,
-    0.25, 0.4, 0.6, 1.0, 2.5, 5.0, 10.0, 30.0,
-)  # fmt: skip
+    0.001,
+    0.0015,
+    0.002,
+    0.003,
+    0.004,
+    0.006,
+    0.008,
+    0.012,
+    0.016,
+    0.025,
+    0.04,
+    0.06,
+    0.1,
+    0.16,
+    0.25,
+    0.4,
+    0.6,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+    30.0,
+)
+# All that is counted, in the words of `/metrics`.
+COUNTS = {
+    "requests": "HTTP requests by route, method and status.",
+    "logins": "Tries of passwords, codes and links, by kind and outcome.",
+    "searches": "Searches by ranking.",
+    "sessions_finished": "Ingest sessions that ended, by outcome.",
+    "query_vectors": "Vectors of queries: kept from before (hit), or made.",
+    "provider_calls": "Calls of models and other services, by outcome.",
+    "searches_degraded": "Searches that went without a model that does not answer, by what is missing.",
+    "breaker_failures": "Calls that count against a model's breaker, by purpose and kind.",
+    "breakers_opened": "How often a breaker opened, by purpose.",
+    "search_results": "Hits of all searches together.",
+    "searches_empty": "Searches without any hit.",
+    "model_calls": "Calls of models that are paid, by purpose and outcome.",
+    "model_tokens": "Tokens of models, by purpose and direction.",
+    "model_cost_micros": "Millionths of the operator's currency that models cost, by purpose.",
+    "model_budgets_spent": "Calls that were not made because a workspace's budget is spent.",
+    "reranks": "Searches put in order by the reranker, by outcome.",
+    "documents_finished": "Documents that were read or failed, by type and outcome.",
+    "connections_synced": "Runs of connections, by provider and outcome.",
+    "golden_runs": "Runs of golden questions, by outcome.",
+    "webhook_deliveries": "Calls of webhooks, by outcome.",
+    "tool_calls": "Calls of MCP tools, by tool.",
+    "web_fetches": "Pages and files that were fetched.",
+    "set_fold": "Updates of feature sets from what was said.",
+    "set_consolidation": "Consolidations of feature sets.",
+}
 SERVED = "memory_served"  # by memory: it goes to the cases about it, and to no page of counts
 PAUSE = 5.0  # seconds between the first count and the bell
+
+
+class Sums(Generic[Key, Amount]):
+    """Sums of this process by key, until they are written down; `add_to` adds to the first of two.
+    A forked process begins with none: they are its parent's."""
+
+    def __init__(self, add_to: Callable[[Amount, Amount], object]) -> None:
+        self.held: dict[Key, Amount] = {}
+        self.lock = threading.Lock()
+        self._add_to = add_to
+        _all_sums.append(self)
+
+    def add(self, key: Key, amount: Amount) -> None:
+        with self.lock:
+            if key in self.held:
+                self._add_to(self.held[key], amount)
+            else:
+                self.held[key] = amount
+
+    @contextmanager
+    def taken(self) -> Iterator[dict[Key, Amount]]:
+        """Take the sums to write them down in the block; where it fails they are kept."""
+        with self.lock:
+            taken, self.held = self.held, {}
+        try:
+            yield taken
+        except BaseException:
+            for key, amount in taken.items():
+                self.add(key, amount)
+            raise
+
+
+_all_sums: list[Sums[Any, Any]] = []
 
 
 @dataclass(slots=True)
@@ -33,16 +116,15 @@ class Measure:
     seconds: float = 0.0
     buckets: list[int] = field(default_factory=list)
 
-    def add(self, count: int, seconds: float, buckets: list[int]) -> None:
-        self.count += count
-        self.seconds += seconds
-        if buckets:
-            before = self.buckets or [0] * len(buckets)
-            self.buckets = [a + b for a, b in zip(before, buckets, strict=True)]
+    def add(self, other: "Measure") -> None:
+        self.count += other.count
+        self.seconds += other.seconds
+        if other.buckets:
+            before = self.buckets or [0] * len(other.buckets)
+            self.buckets = [a + b for a, b in zip(before, other.buckets, strict=True)]
 
 
-_lock = threading.Lock()
-_measures: dict[tuple[str, Labels], Measure] = {}
+measures: Sums[tuple[str, Labels], Measure] = Sums(Measure.add)
 _bell: Callable[[], None] | None = None
 _is_rung = False
 
@@ -62,8 +144,8 @@ def add(name: str, amount: int, **labels: str) -> None:
 def _add(name: str, amount: int, seconds: float, labels: dict[str, str]) -> None:
     global _is_rung
     key = (name, tuple(sorted(labels.items())))
-    with _lock:
-        found = _measures.get(key) or _measures.setdefault(key, Measure(*key))
+    with measures.lock:
+        found = measures.held.get(key) or measures.held.setdefault(key, Measure(*key))
         found.count += amount
         if seconds:
             found.seconds += seconds
@@ -79,10 +161,10 @@ def _add(name: str, amount: int, seconds: float, labels: dict[str, str]) -> None
 def count_each(name: str, label: str, values: Iterable[str]) -> None:
     """Count one `name` for each value of a label. This does not start the timer of `ring`: other
     counts made along with it do."""
-    with _lock:
+    with measures.lock:
         for value in values:
             key = (name, ((label, value),))
-            found = _measures.get(key) or _measures.setdefault(key, Measure(*key))
+            found = measures.held.get(key) or measures.held.setdefault(key, Measure(*key))
             found.count += 1
 
 
@@ -99,29 +181,14 @@ def timer(name: str, **labels: str) -> Iterator[None]:
 
 
 def snapshot() -> list[Measure]:
-    with _lock:
-        return [replace(_measures[key]) for key in sorted(_measures)]
-
-
-def drain() -> list[Measure]:
-    """Remove and return the counts since the last time."""
-    with _lock:
-        taken = [_measures[key] for key in sorted(_measures)]
-        _measures.clear()
-    return taken
-
-
-def put_back(measures: Iterable[Measure]) -> None:
-    """Put back drained counts that could not be stored."""
-    with _lock:
-        for one in measures:
-            known = _measures.setdefault((one.name, one.labels), Measure(one.name, one.labels))
-            known.add(one.count, one.seconds, one.buckets)
+    with measures.lock:
+        return [replace(measures.held[key]) for key in sorted(measures.held)]
 
 
 def clear() -> None:
-    with _lock:
-        _measures.clear()
+    """Drop all sums of this process."""
+    for sums in _all_sums:
+        sums.lock, sums.held = threading.Lock(), {}
 
 
 # ---- the bell -------------------------------------------------------------------------------
@@ -144,10 +211,10 @@ def _call() -> None:
 
 
 def _begin_anew() -> None:
-    """Drop the counts in a forked process: they are the parent's, as is the thread."""
-    global _lock, _is_rung
-    _lock, _is_rung = threading.Lock(), False
-    _measures.clear()
+    """Drop the sums in a forked process: they are the parent's, as is the thread."""
+    global _is_rung
+    _is_rung = False
+    clear()
 
 
 os.register_at_fork(after_in_child=_begin_anew)

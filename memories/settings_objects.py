@@ -24,6 +24,9 @@ UNKNOWN = "unknown_field"
 Value = TypeVar("Value")
 
 
+EXTRA = {"extra_forbidden", "unexpected_keyword_argument"}
+
+
 class SettingsObject(BaseModel):
     """A JSON object with camel-case keys; missing keys have their defaults."""
 
@@ -33,9 +36,7 @@ class SettingsObject(BaseModel):
 def checked(kind: Any, raw: object, place: str = "") -> Any:
     """`raw` as a value of `kind`, a class or type. Raises Invalid, which names every fault."""
     try:
-        return _adapter(kind).validate_json(
-            json.dumps(raw), strict=True, by_alias=True, by_name=False
-        )
+        return _adapter(kind).validate_json(json.dumps(raw), strict=True, by_alias=True, by_name=False)
     except ValidationError as error:
         errors: list[Any] = [*error.errors(include_url=False)]
     found = []
@@ -67,14 +68,10 @@ class Check:
     def __init__(self, check: Callable[[Any], Any], schema: dict[str, Any]) -> None:
         self.check, self.schema = check, schema
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.check, handler(source))
 
-    def __get_pydantic_json_schema__(
-        self, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return handler(core) | self.schema
 
 
@@ -111,7 +108,6 @@ def _words(text: str) -> Callable[[dict[str, Any]], str]:
     return lambda context: text.format(**context)
 
 
-EXTRA = {"extra_forbidden", "unexpected_keyword_argument"}
 MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     **dict.fromkeys(EXTRA, _words("There is no such field.")),
     "missing": _words("This is needed."),

@@ -77,6 +77,12 @@ def env_secret(name: str, default: str = "") -> str:
         raise ImproperlyConfigured(f"{name}_FILE={file!r}: {error.strerror}") from None
 
 
+def user_data_folder(program: str) -> Path:
+    """The folder below which a program keeps what is this user's, as the XDG rules name it."""
+    named = Path(env_str("XDG_DATA_HOME"))
+    return (named if named.is_absolute() else Path.home() / ".local" / "share") / program
+
+
 def kept_secret(file: Path) -> str:
     """The secret in `file`; made on first use, readable by its owner alone.
 

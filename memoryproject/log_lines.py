@@ -46,9 +46,7 @@ def printable(text: str, keep: str = "") -> str:
     invisible; those of `keep` stay."""
     if text.isprintable():
         return text
-    signs = (
-        sign if sign.isprintable() or sign in keep else json.dumps(sign)[1:-1] for sign in text
-    )
+    signs = (sign if sign.isprintable() or sign in keep else json.dumps(sign)[1:-1] for sign in text)
     return "".join(signs)
 
 

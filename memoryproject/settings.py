@@ -1,13 +1,12 @@
 """All settings, flat. The environment is read through the strict readers of env.py and nowhere
 else."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 from django.urls import reverse_lazy
 
-from memoryproject import databases
-from memoryproject.embedded_postgres import Home
 from memoryproject.env import (
     env_bool,
     env_default,
@@ -17,14 +16,25 @@ from memoryproject.env import (
     env_secret,
     env_str,
     kept_secret,
+    user_data_folder,
 )
-from memoryproject.front.lanes import API
-from memoryproject.front.presented import SESSION_COOKIE
 from memoryproject.log_lines import JSONLines, TextLines, with_context, without_trace_of_refusals
+from memoryproject.postgres import databases
+from memoryproject.postgres.embedded_postgres import Home
+from memoryproject.server.front.lanes import API
+from memoryproject.server.front.presented import SESSION_COOKIE
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+# In a checkout, templates and styles lie beside the packages; a wheel has them in this one.
+PACKAGE = Path(__file__).resolve().parent
+BASE_DIR = PACKAGE.parent
+IS_INSTALLED = (PACKAGE / "templates").is_dir()
+FILES = PACKAGE if IS_INSTALLED else BASE_DIR
+# The words before the name of a command, for whoever runs this server, in any folder.
+COMMAND = (f"{sys.prefix}/bin/memoryproject",) if IS_INSTALLED else ("python3", f"{BASE_DIR}/manage.py")
+
 # All state of this installation: the embedded database, secrets made on first use.
-DATA_DIR = Path(env_str("MEMORY_DATA_DIR", str(BASE_DIR / ".data"))).expanduser().resolve()
+_data = user_data_folder("memoryproject") if IS_INSTALLED else BASE_DIR / ".data"
+DATA_DIR = Path(env_str("MEMORY_DATA_DIR", str(_data))).expanduser().resolve()
 
 # Several processes share the machine: the threads of numpy's products would wait for each other in
 # a spin loop, which costs a batch of a thousand facts a third of its time.
@@ -96,7 +106,7 @@ INSTALLED_APPS = [
     "workspaces",
     "memories",
     # Trials and benchmarks: in the repository, not in what is installed.
-    *(["bench"] if (BASE_DIR / "bench" / "apps.py").is_file() else []),
+    *(["bench"] if not IS_INSTALLED and (BASE_DIR / "bench" / "apps.py").is_file() else []),
 ]
 MIDDLEWARE = [
     "workspaces.middleware.RequestIdMiddleware",
@@ -120,7 +130,7 @@ APPEND_SLASH = False  # the API's routes have no slash at their end; admin redir
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [FILES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -179,7 +189,7 @@ LOCALE_PATHS = [BASE_DIR / "locale"]  # `makemessages` begins a language there
 
 # Static files: served from the installed packages, so no step collects them.
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [FILES / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = 0 if DEBUG else 300  # seconds that a page may look old after an upgrade
@@ -191,9 +201,7 @@ UNFOLD = {
     "SITE_SUBHEADER": "the memory you can check, correct and prove",
     "SITE_URL": None,
     "SITE_ICON": "/static/memoryproject/logo.svg",
-    "SITE_FAVICONS": [
-        {"rel": "icon", "href": "/static/memoryproject/logo.svg", "type": "image/svg+xml"}
-    ],
+    "SITE_FAVICONS": [{"rel": "icon", "href": "/static/memoryproject/logo.svg", "type": "image/svg+xml"}],
     "STYLES": ["/static/memoryproject/desk.css"],
     "SCRIPTS": [f"/static/memoryproject/{name}.js" for name in ("desk", "jump", "work")],
     "SHOW_HISTORY": False,
@@ -211,7 +219,7 @@ UNFOLD = {
             {"title": "Documentation", "link": reverse_lazy("docs")},
         ]
     },
-    "DASHBOARD_CALLBACK": "memories.admin.home_page.fill",
+    "DASHBOARD_CALLBACK": "memories.admin.home.home_page.fill",
 }
 
 # API
@@ -225,7 +233,7 @@ ANONYMOUS_RATE_LIMIT_PER_MINUTE = env_int("ANONYMOUS_RATE_LIMIT_PER_MINUTE", 0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
 CSRF_FAILURE_VIEW = "workspaces.api.problems.csrf_failure"
 # What remembers answers lies above the package that asks for it.
-API_IDEMPOTENCY = "memories.api.ingest_routes.answer_once"
+API_IDEMPOTENCY = "memories.api.idempotency.answer_once"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "workspaces.auth.KeyAuthentication",
@@ -235,7 +243,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "memories.http_errors.exception_handler",
+    "EXCEPTION_HANDLER": "memories.api.http_errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -293,15 +301,11 @@ Q_CLUSTER = {
 }
 
 # Providers: one whose key is set is used. The names are those of the SDKs.
-EMBEDDING_PROVIDER = env_str(
-    "EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "onnx", "hash", "none")
-)
+EMBEDDING_PROVIDER = env_str("EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "onnx", "hash", "none"))
 EMBEDDING_MODEL = env_str("EMBEDDING_MODEL")
 EMBEDDING_DIMENSIONS = env_int("EMBEDDING_DIMENSIONS", 0, maximum=4000)  # 0: the model's own
 EMBEDDING_FOLDER = env_str("EMBEDDING_FOLDER")
-EXTRACTION_PROVIDER = env_str(
-    "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
-)
+EXTRACTION_PROVIDER = env_str("EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none"))
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
 # The model of the chat: by default that of extraction.
 CHAT_PROVIDER = env_str("CHAT_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none"))
@@ -315,9 +319,7 @@ OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")
 ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")
 ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL")
-PROVIDER_TIMEOUT = env_float(
-    "PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=190.0
-)  # below the worker's
+PROVIDER_TIMEOUT = env_float("PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=190.0)  # below the worker's
 # A search waits so long for the vector of its query, then words alone decide.
 QUERY_TIMEOUT = env_float("QUERY_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)
 # Budget of a workspace for models; its own setting `budget` may be lower. 0: no limit.
@@ -333,7 +335,7 @@ QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
 
 # The documentation built by `mkdocs build`: served at /docs/.
-DOCS_SITE = BASE_DIR / "site"
+DOCS_SITE = FILES / "site"
 
 # The OpenAPI schema, made once for each version.
 SCHEMA_DIR = DATA_DIR / "schema"
@@ -351,6 +353,9 @@ CONNECTION_FOLDERS = env_list("CONNECTION_FOLDERS")
 CONNECTION_ADDRESSES = env_list("CONNECTION_ADDRESSES")
 # Key that encrypts the credentials of connections.
 CONNECTION_KEY = env_secret("CONNECTION_KEY") or kept_secret(DATA_DIR / "connection_key")
+
+# Files that one workspace may keep, in MB, whatever room there is; 0: no limit.
+WORKSPACE_FILES_MAX_MB = env_int("WORKSPACE_FILES_MAX_MB", 20_480, maximum=1_000_000_000)
 
 # /health/ready: with less room in the data folder the server is not ready; below ten times as much
 # its disk is reported as degraded. 0: never.

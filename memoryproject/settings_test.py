@@ -1,8 +1,8 @@
 """Settings of the tests: a separate database folder that need not survive a crash, and no outside
 service."""
 
-from memoryproject import databases
-from memoryproject.embedded_postgres import Home
+from memoryproject.postgres import databases
+from memoryproject.postgres.embedded_postgres import Home
 from memoryproject.settings import *  # noqa: F403
 from memoryproject.settings import DATA_DIR, DATABASE_URL
 

@@ -8,7 +8,7 @@ from drf_spectacular.views import (
 )
 
 from memories.api import metrics_page
-from memoryproject import docs_page, health, schema_page
+from memoryproject.server import docs_page, health, schema_page
 from workspaces import members
 from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route

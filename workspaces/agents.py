@@ -2,6 +2,7 @@
 one set for all pages that show them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -34,17 +35,16 @@ class AgentSetup:
     text: str
 
 
-def agent_setups(url: str, key: str, manage: str = "manage.py") -> list[AgentSetup]:
-    """Return setups for the server at `url` and a key. `manage` is the path of manage.py, for
-    clients that start their servers themselves."""
+def agent_setups(url: str, key: str, command: Sequence[str]) -> list[AgentSetup]:
+    """Return setups for the server at `url` and a key. `command` are the words before
+    the name of one of our commands, for clients that start their servers themselves."""
     remote = {"url": f"{url}/mcp", "headers": {"Authorization": f"Bearer {key}"}}
-    local = {"command": "python3", "args": [manage, "mcp", "--url", url, "--key", key]}
+    local = {"command": command[0], "args": [*command[1:], "mcp", "--url", url, "--key", key]}
     return [
         AgentSetup(
             "Claude Code",
             "",
-            f"claude mcp add --transport http memory {url}/mcp"
-            f' --header "Authorization: Bearer {key}"',
+            f'claude mcp add --transport http memory {url}/mcp --header "Authorization: Bearer {key}"',
         ),
         AgentSetup(
             "Claude Desktop",

@@ -11,10 +11,9 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
-from memoryproject import crossings
-from memoryproject.front.presented import presented_key
-from memoryproject.front.wire import CAP, TENANT
-from memoryproject.postgres import visible
+from memoryproject.postgres import crossings, visible
+from memoryproject.server.front.presented import presented_key
+from memoryproject.server.front.wire import CAP, TENANT
 from workspaces.keys import (
     NOTHING,
     ServerAsker,
@@ -25,7 +24,8 @@ from workspaces.keys import (
 )
 from workspaces.login.browser_sessions import is_session_of, row_key, sessions_in_use
 from workspaces.models import Membership, User
-from workspaces.scope import NOBODY, ROLE_CAPABILITIES, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import NOBODY, Scope
 
 UNKNOWN_KEY = "This key is unknown, revoked or expired."
 
@@ -42,9 +42,7 @@ class KeyAuthentication(BaseAuthentication):
         if is_server_key(text):
             asker = asker_for_key(text)
         else:
-            asker = scope_for_key(
-                text, getattr((request.parser_context or {}).get("view"), "beside", NOTHING)
-            )
+            asker = scope_for_key(text, getattr((request.parser_context or {}).get("view"), "beside", NOTHING))
         if asker is None:
             raise AuthenticationFailed(UNKNOWN_KEY)
         if isinstance(asker, Scope):
@@ -117,9 +115,7 @@ def scopes_again(scopes: Collection[Scope]) -> dict[Scope, Scope]:
     with visible.only(*{scope.workspace_id for scope in scopes}):
         keys = scopes_of_keys({scope.key_id for scope in scopes if scope.key_id is not None})
         members = _members_again([scope for scope in scopes if scope.key_id is None])
-    return members | {
-        scope: keys[scope.key_id] for scope in scopes if scope.key_id and scope.key_id in keys
-    }
+    return members | {scope: keys[scope.key_id] for scope in scopes if scope.key_id and scope.key_id in keys}
 
 
 def scope_again(scope: Scope) -> Scope | None:

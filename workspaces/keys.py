@@ -15,8 +15,7 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from memoryproject import crossings
-from memoryproject.postgres import prepared, visible
+from memoryproject.postgres import crossings, prepared, visible
 from workspaces.models import (
     Agent,
     ApiKey,
@@ -143,9 +142,7 @@ def revoke_key(key: ApiKey, *, actor: str) -> None:
     now = timezone.now()
     if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
         key.revoked_at = now
-        Invitation.objects.filter(
-            workspace_id=key.workspace_id, invited_by=f"key:{key.pk}"
-        ).revoke()
+        Invitation.objects.filter(workspace_id=key.workspace_id, invited_by=f"key:{key.pk}").revoke()
         AuditEntry.line(key.workspace_id, actor, "revoke_key", key).save()
 
 
@@ -161,9 +158,14 @@ def rotate_key(key: ApiKey, *, actor: str, overlap: timedelta = timedelta()) -> 
         raise KeyOver("This key is revoked or expired: issue a new one.")
     subjects = tuple(row.subjects.all()) if row.limited_to_subjects else None
     options = KeyOptions(
-        row.name, tuple(row.capabilities), row.agent, subjects, row.expires_at, row.per_minute,
+        row.name,
+        tuple(row.capabilities),
+        row.agent,
+        subjects,
+        row.expires_at,
+        row.per_minute,
         None if row.container_tags is None else tuple(row.container_tags),
-    )  # fmt: skip
+    )
     issued = issue_key(row.workspace_id, options, actor=actor, user=row.created_by)
     if overlap:
         until = min(filter(None, (row.expires_at, timezone.now() + overlap)))
@@ -268,9 +270,7 @@ class ServerAsker:
         return f"server_key:{self.key_id}"
 
 
-def issue_server_key(
-    name: str, *, actor: str, expires_at: datetime | None = None
-) -> tuple[ServerKey, str]:
+def issue_server_key(name: str, *, actor: str, expires_at: datetime | None = None) -> tuple[ServerKey, str]:
     """Make a key; the second value is the text that the caller presents, shown only here."""
     prefix = secrets.token_hex(6)
     text = f"{SERVER_LABEL}_{prefix}_{secrets.token_urlsafe(32)}"
@@ -317,9 +317,7 @@ _lock = threading.Lock()
 _uses: dict[tuple[Kind, uuid.UUID], tuple[datetime, uuid.UUID | None]] = {}
 
 
-def note(
-    kind: Kind, key_id: uuid.UUID, at: datetime, workspace_id: uuid.UUID | None = None
-) -> None:
+def note(kind: Kind, key_id: uuid.UUID, at: datetime, workspace_id: uuid.UUID | None = None) -> None:
     with _lock:
         _uses[kind, key_id] = (at, workspace_id)
 

@@ -21,14 +21,19 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from memoryproject import crossings
-from memoryproject.postgres import visible
+from memoryproject.postgres import crossings, visible
 from workspaces.auth import as_uuid
 from workspaces.keys import digest_of
 from workspaces.login.second_factor import end_sessions
 from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role, User, Workspace
 from workspaces.models.invitation import InvitationQuerySet
-from workspaces.scope import NOBODY, ROLE_CAPABILITIES, NotAllowed, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import NOBODY, NotAllowed, Scope
+
+INVITATION_LIFETIME = timedelta(days=7)
+OVER = "registration/invitation_over.html"
+OPENED = "invitations_opened"  # in the session
+MOST_OPENED = 50
 
 
 class MembershipConflict(Exception):
@@ -75,9 +80,7 @@ def remove(scope: Scope, membership: Membership) -> None:
 
 def _invitations_of(membership: Membership) -> InvitationQuerySet:
     """Return the invitations that the member made, by which they could get back what was taken."""
-    return Invitation.objects.filter(
-        workspace_id=membership.workspace_id, invited_by=f"user:{membership.user_id}"
-    )
+    return Invitation.objects.filter(workspace_id=membership.workspace_id, invited_by=f"user:{membership.user_id}")
 
 
 def check_rank(scope: Scope, *roles: str) -> None:
@@ -88,16 +91,13 @@ def check_rank(scope: Scope, *roles: str) -> None:
 
 def _keep_an_owner(membership: Membership) -> None:
     # Locked, so that two owners who remove each other at once do not both succeed.
-    owners = Membership.objects.select_for_update().filter(
-        workspace_id=membership.workspace_id, role=Role.OWNER
-    )
+    owners = Membership.objects.select_for_update().filter(workspace_id=membership.workspace_id, role=Role.OWNER)
     if {owner.pk for owner in owners} <= {membership.pk}:
         raise MembershipConflict("role", "A workspace needs an owner.")
 
 
 # Invitations: invite by a link, accept, decline, revoke; and the pages that a link opens.
 
-INVITATION_LIFETIME = timedelta(days=7)
 log = logging.getLogger(__name__)
 
 
@@ -173,9 +173,7 @@ def join(invitation: Invitation, password: str) -> User:
         row = _locked(invitation)
         # The address itself, with a number behind it where that name is taken.
         wanted = row.email.lower()[:140]
-        taken = set(
-            User.objects.filter(username__startswith=wanted).values_list("username", flat=True)
-        )
+        taken = set(User.objects.filter(username__startswith=wanted).values_list("username", flat=True))
         names = (wanted, *(f"{wanted}-{n}" for n in range(2, len(taken) + 3)))
         free_username = next(name for name in names if name not in taken)
         user = User(username=free_username, email=row.email, password=digest)
@@ -183,15 +181,14 @@ def join(invitation: Invitation, password: str) -> User:
         found = User.objects.select_for_update().filter(email__iexact=row.email).first()
         # Nobody can log in to that account, and no workspace awaits it.
         is_free = found is not None and not (
-            found.has_usable_password()
-            or found.is_superuser
-            or crossings.is_member_anywhere(found.pk)
+            found.has_usable_password() or found.is_superuser or crossings.is_member_anywhere(found.pk)
         )
         if found is None or not (found.pk == user.pk or is_free):
             log.warning(
                 "workspace %s: the address of invitation %s has an account already",
-                row.workspace_id, row.pk,
-            )  # fmt: skip
+                row.workspace_id,
+                row.pk,
+            )
             raise InvitationOver
         if found.pk != user.pk:
             found.password = digest
@@ -226,17 +223,11 @@ def _locked(invitation: Invitation) -> Invitation:
     return row
 
 
-def _audit(
-    row: Invitation, actor: str, action: str, *, after: dict[str, str] | None = None
-) -> None:
+def _audit(row: Invitation, actor: str, action: str, *, after: dict[str, str] | None = None) -> None:
     AuditEntry.line(row.workspace_id, actor, action, row, after=after).save()
 
 
 # Pages for people who were invited: the page of a link, and a list of the links opened.
-
-OVER = "registration/invitation_over.html"
-OPENED = "invitations_opened"  # in the session
-MOST_OPENED = 50
 
 
 def link_of(request: HttpRequest, invitation: Invitation, token: str) -> str:

@@ -20,11 +20,11 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
 from memoryproject import log_lines
-from memoryproject.front.lanes import API
-from memoryproject.front.presented import is_keyed, presented_key
-from memoryproject.front.wire import TENANT
 from memoryproject.log_lines import LONGEST_PATH, NOTED
 from memoryproject.postgres import visible
+from memoryproject.server.front.lanes import API
+from memoryproject.server.front.presented import is_keyed, presented_key
+from memoryproject.server.front.wire import TENANT
 from workspaces.api.problems import Problem, page
 from workspaces.keys import LABEL, prefix_of
 from workspaces.login.throttle import client_address, is_of_this_machine
@@ -54,11 +54,22 @@ BY_PATH = {
 PERMISSIONS = ", ".join(
     f"{feature}=()"
     for feature in (
-        "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture",
-        "encrypted-media", "geolocation", "gyroscope", "magnetometer", "microphone", "midi",
-        "payment", "serial", "usb",
+        "accelerometer",
+        "autoplay",
+        "browsing-topics",
+        "camera",
+        "display-capture",
+        "encrypted-media",
+        "geolocation",
+        "gyroscope",
+        "magnetometer",
+        "microphone",
+        "midi",
+        "payment",
+        "serial",
+        "usb",
     )
-)  # fmt: skip
+)
 
 
 class RequestIdMiddleware:
@@ -151,9 +162,7 @@ class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
                 response.streaming_content = shown(response.streaming_content, visible.setting())
             return response
 
-    def process_response(
-        self, request: HttpRequest, response: HttpResponseBase
-    ) -> HttpResponseBase:
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Tell the front whose page it was, where the page has looked that up."""
         user = getattr(request, "_cached_user", None)
         if user is not None and user.is_authenticated:
@@ -200,9 +209,7 @@ class LookedAtMiddleware:
         now = getattr(request, LOOKED_AT, "")
         if now and now != request.COOKIES.get(LOOKED_AT):
             secure = settings.SESSION_COOKIE_SECURE
-            response.set_cookie(
-                LOOKED_AT, now, path=ADMIN, secure=secure, httponly=True, samesite="Lax"
-            )
+            response.set_cookie(LOOKED_AT, now, path=ADMIN, secure=secure, httponly=True, samesite="Lax")
         return response
 
 

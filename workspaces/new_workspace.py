@@ -19,7 +19,8 @@ from workspaces.models import (
     User,
     Workspace,
 )
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import Scope
 
 
 class SlugTaken(Exception):

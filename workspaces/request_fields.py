@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from pydantic import (
     AfterValidator,
@@ -30,7 +31,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 Given = TypeVar("Given")
 FORMAT = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
 
-# Metadata keys that only the server sets, and no caller may claim (compat/memmachine.py).
+# Metadata keys that only the server sets, and no caller may claim (compat/memmachine_bodies.py).
 MEMMACHINE = ("memmachine_project", "memmachine_produced_for")
 RESERVED = frozenset(MEMMACHINE)
 # Characters. All of it is looked through for secrets when it comes, and served with each hit.
@@ -45,9 +46,7 @@ class NullIs:
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(
             lambda given: copy(self.value) if given is None else given,
             core_schema.nullable_schema(handler(source)),
@@ -57,9 +56,7 @@ class NullIs:
 class _Unsaid:
     """A value that may be missing, but is never null."""
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
         assert schema["type"] == "nullable"
         return schema["schema"]
@@ -81,13 +78,9 @@ class OneOf:
         if isinstance(given, str) and given in self.names:
             return given
         values = {"input": str(given), "known": ", ".join(self.names)}
-        raise PydanticCustomError(
-            "invalid_choice", '"{input}" is not known here. Known: {known}.', values
-        )
+        raise PydanticCustomError("invalid_choice", '"{input}" is not known here. Known: {known}.', values)
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_wrap_validator_function(self.check, self.schema)
 
 
@@ -105,9 +98,16 @@ def _moment(given: Any) -> datetime:
     try:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except OverflowError:
-        raise PydanticCustomError(
-            "overflow", "Datetime value out of range for timezone UTC."
-        ) from None
+        raise PydanticCustomError("overflow", "Datetime value out of range for timezone UTC.") from None
+
+
+def _past_moment(given: Any) -> datetime:
+    moment, said = _moment(given), parse_datetime(given)
+    if said is None or said.tzinfo is None:
+        raise PydanticCustomError("no_zone", "Say in which zone: an offset or Z after the time.")
+    if moment > timezone.now():
+        raise PydanticCustomError("future", "Must not lie in the future.")
+    return moment
 
 
 def _email(given: str) -> str:
@@ -133,9 +133,7 @@ def not_too_large(given: dict[str, Any]) -> dict[str, Any]:
 
 def without_reserved(given: dict[str, Any]) -> dict[str, Any]:
     if taken := sorted(RESERVED & given.keys()):
-        raise PydanticCustomError(
-            "reserved", "{name} is a name of the server's own: leave it out.", {"name": taken[0]}
-        )
+        raise PydanticCustomError("reserved", "{name} is a name of the server's own: leave it out.", {"name": taken[0]})
     return given
 
 
@@ -149,6 +147,7 @@ Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]  # ISO 8601; without a zone it is UTC
+PastMoment = Annotated[datetime, BeforeValidator(_past_moment)]  # the same, with a zone and not in the future
 Email = Annotated[Trimmed, AfterValidator(_email), Field(json_schema_extra={"format": "email"})]
 Maybe = Annotated[Given | None, _Unsaid()]  # a parameter of a query string; None where it is absent
 Free = dict[str, Any]  # an object whose keys are the caller's own

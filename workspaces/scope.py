@@ -9,16 +9,12 @@ from django.db.models import Model, QuerySet
 
 from workspaces.models import Agent, AuditEntry, Capability, Role, Subject
 
-ROLE_CAPABILITIES: dict[str, frozenset[str]] = {
-    Role.OWNER: frozenset(Capability.values),
-    Role.ADMIN: frozenset(Capability.values),
-    Role.EDITOR: frozenset({Capability.READ, Capability.WRITE, Capability.CURATE}),
-    Role.VIEWER: frozenset({Capability.READ}),
-}
-
-
 NOBODY = uuid.UUID(int=0)
 Named = TypeVar("Named", Agent, Subject)
+
+
+WORKER = "worker"
+OF_OTHERS = "This key is not for that user."
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +106,6 @@ def mates_of(workspace_id: uuid.UUID, team: str) -> tuple[uuid.UUID, ...]:
     return tuple(mates.values_list("pk", flat=True))
 
 
-WORKER = "worker"
-
-
 def worker_scope(workspace_id: uuid.UUID, actor: str = WORKER) -> Scope:
     """Return the server's own scope: background work and commands see all of one workspace."""
     return Scope(workspace_id, actor, frozenset(Capability.values))
@@ -121,9 +114,6 @@ def worker_scope(workspace_id: uuid.UUID, actor: str = WORKER) -> Scope:
 def owner_scope(workspace_id: uuid.UUID, actor: str) -> Scope:
     """Return the scope of a person at the server's shell, who may do what an owner may."""
     return replace(worker_scope(workspace_id, actor), role=Role.OWNER)
-
-
-OF_OTHERS = "This key is not for that user."
 
 
 class NotAllowed(Exception):

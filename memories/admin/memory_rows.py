@@ -15,9 +15,9 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from memories.english import lexical
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.index import prepared_sql
+from memories.language.english import lexical
 from memories.models import Fact, WorkspaceIndex
 from workspaces.adminbase.access import Access, access_of, workspace_id_of
 from workspaces.adminbase.list_admin import Empty, display
@@ -120,12 +120,9 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
     It cannot for words under three characters, nor across very many workspaces.
     """
     indexes = access.limit(WorkspaceIndex.objects.all(), "workspace")
-    numbers = list(
-        indexes.order_by("number").values_list("number", flat=True)[: MOST_WORKSPACES + 1]
-    )
+    numbers = list(indexes.order_by("number").values_list("number", flat=True)[: MOST_WORKSPACES + 1])
     by_index = [
-        sorted({key for word in words for key in lexical.ilike_keys(number, layer, word)})
-        for number in numbers
+        sorted({key for word in words for key in lexical.ilike_keys(number, layer, word)}) for number in numbers
     ]
     if len(numbers) > MOST_WORKSPACES or not all(by_index):
         return None
@@ -134,8 +131,12 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
     starts = [1, *(end + 1 for end in ends[:-1])]
     keys = list(chain.from_iterable(by_index))
     values = {
-        "starts": starts, "ends": ends, "keys": keys, "layer": int(layer), "most": MOST_FOUND,
-    }  # fmt: skip
+        "starts": starts,
+        "ends": ends,
+        "keys": keys,
+        "layer": int(layer),
+        "most": MOST_FOUND,
+    }
     return [row.item for row in prepared_sql.rows(CONTAINING, values)]
 
 
@@ -157,10 +158,15 @@ class MaskedTextAdmin(MemoryRowAdmin):
         if request.method != "POST":
             return redirect(self.page_of(row))
         context = {
-            **self.admin_site.each_context(request), **self.unmasked(request, row),
-            "opts": self.opts, "row": row, "original": row, "list_url": self.list_url(),
-            "buttons": [], "is_unmasked": True,
-        }  # fmt: skip
+            **self.admin_site.each_context(request),
+            **self.unmasked(request, row),
+            "opts": self.opts,
+            "row": row,
+            "original": row,
+            "list_url": self.list_url(),
+            "buttons": [],
+            "is_unmasked": True,
+        }
         return TemplateResponse(request, self.page_template, context)
 
     def unmasked(self, request: HttpRequest, row: Any) -> dict[str, Any]:

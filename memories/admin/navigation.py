@@ -1,26 +1,22 @@
-"""Navigation: the side bar, the tabs below each of its entries, breadcrumbs, the counts of what
-waits, and Ctrl-K."""
+"""Navigation: the side bar, the tabs below each of its entries, breadcrumbs, and the counts of what
+waits."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Model
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.text import Truncator
-from django.utils.translation import gettext as text
 from django.utils.translation import gettext_lazy as _
 
-from memories.admin.system_and_long_job_admin import jobs_of
-from memories.cases.inbox import RISKS, InboxFilter
-from memories.cases.inbox import waiting as waiting_rows
-from memories.models import Case, Document, LongJob, Memory, MemorySession
+from memories.admin.server.long_job_admin import jobs_of
+from memories.belief.cases.inbox import RISKS, InboxFilter
+from memories.belief.cases.inbox import waiting as waiting_rows
+from memories.models import Case, LongJob, MemorySession
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.list_admin import AdminPage, bounded_counts, count_text
-from workspaces.adminbase.scoped_admin import ScopedAdmin
-from workspaces.models import Capability, Subject
+from workspaces.adminbase.list_admin import bounded_counts, count_text
+from workspaces.models import Capability
 
 MOST_WAITING = 99
 KEPT, KEPT_PLACE = "_waiting", "_place"
@@ -69,7 +65,7 @@ class Section:
 # the row of tabs, in Ctrl-K and in the breadcrumbs; pages below its address (a row's own page, a
 # form) belong to it, too. Its title is shown by the list and by the browser's tab. The side bar has
 # at most ten entries: a new page is a tab, never an entry. A page whose address begins with no
-# tab's fails tests/test_navigation.py.
+# tab's fails tests/admin/test_navigation.py.
 SETTINGS = Section(
     _("Settings"),
     "settings",
@@ -81,17 +77,19 @@ SETTINGS = Section(
         Tab(_("Connect agents"), "workspaces_connect"),
         Tab(_("API keys"), "workspaces_apikey_changelist", needs=Capability.ADMIN),
         Tab(
-            _("Webhooks"), "memories_webhook_changelist",
+            _("Webhooks"),
+            "memories_webhook_changelist",
             _("Addresses of other programs that are told when something changes."),
             Capability.ADMIN,
         ),
         Tab(
-            _("Deliveries"), "memories_webhookdelivery_changelist",
+            _("Deliveries"),
+            "memories_webhookdelivery_changelist",
             _("What webhooks were told, and what they answered."),
             Capability.ADMIN,
         ),
     ),
-)  # fmt: skip
+)
 MENU = (
     Section(_("Home"), "home", (Tab(_("Home"), "index"),)),
     Section(
@@ -101,15 +99,18 @@ MENU = (
             Tab(_("Waiting"), "memories_inbox"),
             Tab(_("Decided"), "memories_decided"),
             Tab(
-                _("Requests"), "memories_intent_changelist",
+                _("Requests"),
+                "memories_intent_changelist",
                 _("What people asked of the memory in their own words: remember, correct, forget."),
             ),
             Tab(
-                _("Cases"), "memories_case_changelist",
+                _("Cases"),
+                "memories_case_changelist",
                 _("All questions that a machine could not answer alone, open and closed."),
             ),
             Tab(
-                _("Decisions"), "memories_supersession_changelist",
+                _("Decisions"),
+                "memories_supersession_changelist",
                 _("Each time one memory took the place of another, by a person or by a rule."),
             ),
         ),
@@ -121,11 +122,13 @@ MENU = (
         (
             Tab(_("Memories"), "memories_memory_changelist"),
             Tab(
-                _("Statements"), "memories_fact_changelist",
+                _("Statements"),
+                "memories_fact_changelist",
                 _("What was read out of messages and documents, word for word."),
             ),
             Tab(
-                _("Not learned again"), "memories_rejection_changelist",
+                _("Not learned again"),
+                "memories_rejection_changelist",
                 _("What people said is wrong. It is not learned when it is said again."),
             ),
             Tab(_("Repeats"), "memories_repeats"),
@@ -138,11 +141,13 @@ MENU = (
         (
             Tab(_("People"), "workspaces_subject_changelist"),
             Tab(
-                _("Profiles"), "memories_featureset_changelist",
+                _("Profiles"),
+                "memories_featureset_changelist",
                 _("Short notes about a person or a team, kept up to date from what is said."),
             ),
             Tab(
-                _("Profile notes"), "memories_feature_changelist",
+                _("Profile notes"),
+                "memories_feature_changelist",
                 _("Each note of each profile, with the messages that it stands on."),
             ),
         ),
@@ -154,11 +159,13 @@ MENU = (
             Tab(_("Documents"), "memories_document_changelist"),
             Tab(_("Add files"), "memories_upload"),
             Tab(
-                _("Spaces"), "memories_space_changelist",
+                _("Spaces"),
+                "memories_space_changelist",
                 _("Shelves of documents: programs search one, and a key may be limited to some."),
             ),
             Tab(
-                _("Sources"), "memories_connection_changelist",
+                _("Sources"),
+                "memories_connection_changelist",
                 _("Folders, sites and drives that documents are fetched from."),
                 Capability.CURATE,
             ),
@@ -171,7 +178,8 @@ MENU = (
             Tab(_("Conversations"), "memories_conversation_changelist"),
             Tab(_("Messages"), "memories_episode_changelist"),
             Tab(
-                _("Intake"), "memories_memorysession_changelist",
+                _("Intake"),
+                "memories_memorysession_changelist",
                 _("Each time something came in: what was learned from it, or why nothing was."),
             ),
             Tab(_("Try it out"), "memories_playground"),
@@ -192,20 +200,24 @@ MENU = (
         (
             Tab(_("Rules"), "memories_rules"),
             Tab(
-                _("Own patterns"), "memories_workspacepattern_changelist",
+                _("Own patterns"),
+                "memories_workspacepattern_changelist",
                 _("Forms of words of this workspace, and what is learned from them."),
             ),
             Tab(
-                _("Attributes"), "memories_workspaceslot_changelist",
+                _("Attributes"),
+                "memories_workspaceslot_changelist",
                 _("What somebody has only one of: a newer value takes the place of the older."),
             ),
             Tab(
-                _("Change words"), "memories_workspacechange_changelist",
+                _("Change words"),
+                "memories_workspacechange_changelist",
                 _("Words that tell that something has changed or ended."),
             ),
             Tab(_("Policy"), "memories_policy"),
             Tab(
-                _("Not understood"), "memories_miss_changelist",
+                _("Not understood"),
+                "memories_miss_changelist",
                 _("Texts that no rule read although they say something about somebody."),
             ),
             Tab(_("Try a text"), "memories_preview"),
@@ -217,24 +229,28 @@ MENU = (
         "history",
         (
             Tab(
-                _("Activity"), "workspaces_auditentry_changelist",
+                _("Activity"),
+                "workspaces_auditentry_changelist",
                 _("Who did what, and why."),
                 Capability.CURATE,
             ),
             Tab(
-                _("Work"), "memories_longjob_changelist",
+                _("Work"),
+                "memories_longjob_changelist",
                 _("What takes long: imports, exports, backups, new vectors, repairs, erasures."),
             ),
             Tab(_("Speed"), "memories_plots"),
             Tab(
-                _("Measured runs"), "memories_evaluationrun_changelist",
+                _("Measured runs"),
+                "memories_evaluationrun_changelist",
                 _("How well and how fast answers were, each time it was measured."),
                 EVERYWHERE,
             ),
             Tab(_("Usage"), "memories_usage", needs=Capability.ADMIN),
             Tab(_("Costs"), "memories_costs", needs=Capability.ADMIN),
             Tab(
-                _("Erasures"), "memories_erasure_changelist",
+                _("Erasures"),
+                "memories_erasure_changelist",
                 _("What was erased for good, for whom, and how far each one is."),
                 Capability.ADMIN,
             ),
@@ -253,7 +269,8 @@ MENU = (
             Tab(_("Prices"), "memories_modelprice_changelist", needs=EVERYWHERE),
             Tab(_("Waiting tasks"), "django_q_ormq_changelist", needs=EVERYWHERE),
             Tab(
-                _("Backups"), "memories_backups",
+                _("Backups"),
+                "memories_backups",
                 _("When the whole server was backed up, and how it is done."),
                 EVERYWHERE,
             ),
@@ -262,7 +279,7 @@ MENU = (
         ),
         within=SETTINGS,
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,12 +307,8 @@ def waiting(request: HttpRequest) -> Waiting:
     if known is None:
         access = access_of(request)
         pending = Case.objects.filter(state=Case.State.OPEN)
-        stuck = MemorySession.objects.filter(
-            state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
-        )
-        failures = waiting_rows(
-            lambda rows: access.limit(rows, "workspace"), InboxFilter(frozenset(RISKS))
-        )
+        stuck = MemorySession.objects.filter(state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD])
+        failures = waiting_rows(lambda rows: access.limit(rows, "workspace"), InboxFilter(frozenset(RISKS)))
         running = jobs_of(access) & LongJob.objects.running()
         cases, sessions, work, *others = bounded_counts(
             access.limit(pending, "workspace"),
@@ -316,8 +329,7 @@ def open_sections(request: HttpRequest) -> Iterator[tuple[Section, dict[Tab, str
         links = {
             tab: reverse(f"admin:{tab.page}")
             for tab in section.tabs
-            if not tab.needs
-            or (access.everywhere if tab.needs == EVERYWHERE else access.may_somewhere(tab.needs))
+            if not tab.needs or (access.everywhere if tab.needs == EVERYWHERE else access.may_somewhere(tab.needs))
         }
         if links:
             yield section, links
@@ -383,86 +395,3 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
         return []
     items = [{"title": title, "link": link, "active": request.path == link} for title, link in row]
     return [{"page": "place", "items": items}]
-
-
-# Ctrl-K: pages, acts, people, memories and documents by a few letters, as JSON for the dialog.
-
-MOST = 6  # of each kind
-LONGEST = 100  # characters of the typed words, and of a result
-KINDS: tuple[tuple[Promise, type[Model]], ...] = (
-    (_("Person"), Subject),
-    (_("Memory"), Memory),
-    (_("Document"), Document),
-)
-# Acts that can be started from anywhere.
-ACTS = (
-    Tab(_("Add a person"), "workspaces_subject_add", needs=Capability.WRITE),
-    Tab(_("Add files"), "memories_upload"),
-    Tab(_("Connect a source"), "memories_connection_add", needs=Capability.ADMIN),
-    Tab(_("Connect an agent"), "workspaces_connect"),
-    Tab(_("Invite somebody"), "workspaces_membership_add", needs=Capability.ADMIN),
-    Tab(_("Issue an API key"), "workspaces_apikey_add", needs=Capability.ADMIN),
-    Tab(_("Change your password"), "password_change"),
-    Tab(_("Second factor"), "second_factor"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class JumpTarget:
-    """A destination of Ctrl-K."""
-
-    kind: str
-    title: str
-    note: str
-    url: str
-
-
-class JumpPage(AdminPage):
-    """The search of Ctrl-K, `?q=`: results have all of these words, and the person may open
-    them."""
-
-    path, name, title = "jump/", "memories_jump", "Jump"
-    model_admin: ScopedAdmin
-
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        asked = " ".join(request.GET.get("q", "")[:LONGEST].replace("\0", "").split())
-        targets = [*self.pages(asked.casefold().split())]
-        if len(asked) > 1:
-            targets = [*targets[:MOST], *self.rows(asked), *targets[MOST : 2 * MOST]]
-        return JsonResponse({"results": [asdict(each) for each in targets]})
-
-    def pages(self, words: list[str]) -> Iterator[JumpTarget]:
-        """Yield pages and acts; those whose title begins with the typed words come first."""
-        sections = open_sections(self.request)
-        places = [
-            (text("Page"), tab, section.title, link)
-            for section, links in sections
-            for tab, link in links.items()
-        ]
-        acts = [
-            (text("Act"), act, "", reverse(f"admin:{act.page}"))
-            for act in ACTS
-            if not act.needs or self.access.may_somewhere(act.needs)
-        ]
-        fits = [
-            each
-            for each in [*places, *acts]
-            if all(word in f"{each[2]} {each[1].title} {each[1].help}".casefold() for word in words)
-        ]
-        begin = " ".join(words)
-        for kind, tab, section, link in sorted(
-            fits, key=lambda each: not str(each[1].title).casefold().startswith(begin)
-        ):
-            note = "" if str(section) == str(tab.title) else str(section)
-            yield JumpTarget(kind, str(tab.title), note, link)
-
-    def rows(self, asked: str) -> Iterator[JumpTarget]:
-        """Yield the rows that the list of each kind finds, the newest first."""
-        for kind, model in KINDS:
-            admin = self.model_admin.admin_site.get_model_admin(model)
-            seen = admin.get_queryset(self.request).select_related("workspace").order_by("-pk")
-            found, _is_many = admin.get_search_results(self.request, seen, asked)
-            for row in found[:MOST]:
-                note = row.workspace.name if self.access.is_of_many else ""
-                title = Truncator(str(row)).chars(LONGEST)
-                yield JumpTarget(str(kind), title, note, admin.page_of(row))

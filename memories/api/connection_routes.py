@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories.connections import connection_store
-from memories.connections.connection_store import Given, Minutes, Name, NewConnection, Tags
-from memories.connectors import CONNECTORS
 from memories.models import Connection, Document, SyncRun, Visibility
+from memories.sources.connections import connection_store
+from memories.sources.connections.connection_store import Given, Minutes, Name, NewConnection, Tags
+from memories.sources.connectors import CONNECTORS
 from workspaces.api.json_answers import AgentId, JsonAnswer, UserId, one_of
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -47,7 +47,11 @@ class ConnectionJson(JsonAnswer):
     minutes: int
     next_sync_at: datetime | None
     paused_until: Annotated[
-        datetime | None, Meta(description="Until when the source wants to be left alone.")
+        datetime | None,
+        Meta(
+            description="Until when it waits: its source wants to be left alone, or the workspace"
+            " has no room for its files (`error`, without an `errorCode`)."
+        ),
     ]
     last_synced_at: datetime | None
     error_code: str | None
@@ -60,9 +64,7 @@ class SyncRunJson(JsonAnswer):
     connection_id: uuid.UUID
     kind: Annotated[str, one_of(SyncRun.Kind)]
     state: Annotated[str, one_of(SyncRun.State)]
-    counts: Annotated[
-        dict[str, int], Meta(description="added, changed, unchanged, deleted, checked ...")
-    ]
+    counts: Annotated[dict[str, int], Meta(description="added, changed, unchanged, deleted, checked ...")]
     answer: Annotated[str | None, Meta(description="Of a test: what the source has.")]
     error_code: str | None
     error: str | None
@@ -104,9 +106,7 @@ class ConnectionRemoval:
 @declared
 @dataclass(frozen=True, slots=True)
 class SyncBody:
-    full: Annotated[
-        bool, Field(description="List all that the source has and compare, whatever is known.")
-    ] = False
+    full: Annotated[bool, Field(description="List all that the source has and compare, whatever is known.")] = False
     confirm_deletions: Annotated[
         bool, Field(description="What the source has lost may be erased, however much that is.")
     ] = False
@@ -168,9 +168,12 @@ class SyncConnectionView(WorkspaceView):
         body = read(SyncBody, request.data)
         kind = SyncRun.Kind.FULL if body.full else SyncRun.Kind.SYNC
         run = connection_store.request_run(
-            self.scope, row, kind,
-            is_confirmed=body.confirm_deletions, with_erased=body.include_erased,
-        )  # fmt: skip
+            self.scope,
+            row,
+            kind,
+            is_confirmed=body.confirm_deletions,
+            with_erased=body.include_erased,
+        )
         return Response(SyncRunJson.of(run), status=201)
 
 

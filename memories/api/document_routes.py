@@ -1,62 +1,35 @@
-"""Routes: documents, their parts, search in them, and the spaces that they are in."""
+"""Routes: documents."""
 
 import json
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self
-from uuid import UUID
+from typing import Annotated, Any
 
 from django.conf import settings
-from django.db.models import F, QuerySet
-from django.db.models.functions import Length
-from django.http import FileResponse
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 from pydantic import Field
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories.api.search_routes import NoteJson, Notes
-from memories.api.shapes import STATUSES, ChunkJson, DocumentJson, PartJson, RevisionJson
-from memories.documents import blobs, document_store, hidden_words, pipeline
+from memories.api.shapes import STATUSES, DocumentJson
+from memories.documents import document_store, hidden_words, pipeline
 from memories.documents.document_store import NewDocument, Received
-from memories.documents.search_documents import (
-    PATHS,
-    DocumentHit,
-    DocumentSearch,
-    DocumentSearchOptions,
-    PassageHit,
-    Tag,
-    search_documents,
-)
-from memories.errors import Conflict, Forbidden, Invalid, NoRoom, NotFound
-from memories.index import workspace_index
+from memories.documents.search_documents import Tag
+from memories.errors import Conflict, Forbidden, Invalid, NoRoom
 from memories.ingest.ingest_request import AT_ONCE
-from memories.models import AsOf, Chunk, Document, DocumentPart, Revision, Space, Visibility
-from memories.search import filters
-from workspaces.api.json_answers import JsonAnswer, one_of
-from workspaces.api.json_requests import StrictJSONParser, flaws, read, read_query, values_of
+from memories.models import AsOf, Document, Visibility
+from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_requests import StrictJSONParser, flaws, read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
-from workspaces.api.problems import Problem, invalid
+from workspaces.api.problems import invalid, too_large
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import (
-    AnyText,
-    ExternalId,
-    Flag,
-    Free,
-    Maybe,
-    Metadata,
-    Moment,
-    NullIs,
-    OneOf,
-    Text,
-    declared,
-)
+from workspaces.request_fields import AnyText, ExternalId, Flag, Maybe, Metadata, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
 
 MOST_AT_ONCE = 100
@@ -64,10 +37,7 @@ MODES = ("async", "sync")
 INCLUDES = ("content", "parts", "chunks", "steps")
 Title = Annotated[AnyText, Field(max_length=500)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=100)]
-STATES_OF = {
-    status: [state for state, name in Document.STATUS.items() if name == status]
-    for status in STATUSES
-}
+STATES_OF = {status: [state for state, name in Document.STATUS.items() if name == status] for status in STATUSES}
 NARROWING = {
     "type": "type",
     "user_id": "subject__external_id",
@@ -113,9 +83,7 @@ class NewDocumentBody(DocumentOptions):
     content: (
         Annotated[
             Text,
-            Field(
-                description="Text, Markdown or HTML. Without it the worker fetches what `url` has."
-            ),
+            Field(description="Text, Markdown or HTML. Without it the worker fetches what `url` has."),
         ]
         | None
     ) = None
@@ -123,10 +91,7 @@ class NewDocumentBody(DocumentOptions):
     mode: Annotated[
         str,
         OneOf(MODES),
-        Field(
-            description="sync: the answer comes when it is read, for texts of up to"
-            f" {AT_ONCE:,} characters."
-        ),
+        Field(description=f"sync: the answer comes when it is read, for texts of up to {AT_ONCE:,} characters."),
     ] = "async"
 
 
@@ -178,9 +143,7 @@ class ThenQuery:
 @declared
 @dataclass(frozen=True, slots=True)
 class IncludeQuery(ThenQuery):
-    include: Annotated[
-        str, Field(description=f"Separated by commas, of {', '.join(INCLUDES)}.")
-    ] = ""
+    include: Annotated[str, Field(description=f"Separated by commas, of {', '.join(INCLUDES)}.")] = ""
 
     @property
     def names(self) -> list[str]:
@@ -267,8 +230,7 @@ class DocumentsView(WorkspaceView):
 def uploaded(request: Request) -> NewDocument:
     """Read the file of a form and its fields. Raises a Problem."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES:
-        detail = f"The body is larger than {settings.MAX_UPLOAD_BYTES} bytes."
-        raise Problem(413, detail, code="too_large")
+        raise too_large(settings.MAX_UPLOAD_BYTES)
     data: Any = request.data
     if unknown := [name for name in data if name not in ("file", "document")]:
         raise invalid(unknown[0], "A form has `file` and `document`.", "unknown_field")
@@ -364,278 +326,3 @@ class UnmaskDocumentView(WorkspaceView):
         shown = DocumentJson.of(document)
         shown.content = content
         return Response(shown)
-
-
-# Routes: what a document is made of: its chunks, parts, revisions and file.
-
-# No browser may show an uploaded file as a page of this server.
-FILE_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Cache-Control": "private, no-store",
-}
-
-FILE_CLOSED = (
-    "It was not read, or words of it are masked: with unmask=true a curator may have the file."
-)
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class PieceQuery(ThenQuery):
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
-
-
-class ChunkListJson(JsonAnswer):
-    results: list[ChunkJson]
-    total: int
-
-
-class PartListJson(JsonAnswer):
-    results: list[PartJson]
-    total: int
-
-
-class RevisionListJson(JsonAnswer):
-    results: list[RevisionJson]
-
-
-class ChunksView(WorkspaceView):
-    @operation("listChunks", query=PieceQuery, answer=ChunkListJson)
-    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """List the chunks of the newest revision, or of the one at `knownAt`, in their order."""
-        query = read_query(PieceQuery, request)
-        document = document_store.document_of(self.scope, row, query.at)
-        rows = Chunk.cut.filter(revision=document.revision).order_by("ordinal")
-        page = rows[query.offset : query.offset + query.limit]
-        return Response(ChunkListJson([ChunkJson.of(each) for each in page], rows.count()))
-
-
-class PartsView(WorkspaceView):
-    @operation("listParts", query=PieceQuery, answer=PartListJson)
-    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """List the pages, slides, sheets and headings: where the text stands in the file."""
-        query = read_query(PieceQuery, request)
-        document = document_store.document_of(self.scope, row, query.at)
-        rows = DocumentPart.objects.filter(revision=document.revision)
-        page = rows[query.offset : query.offset + query.limit]
-        return Response(PartListJson([PartJson.of(each) for each in page], rows.count()))
-
-
-class RevisionsView(WorkspaceView):
-    @operation("listRevisions", answer=RevisionListJson)
-    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """List the revisions of a document, the newest first, up to 1,000."""
-        document = document_store.document_of(self.scope, row)
-        rows = Revision.objects.filter(document=document).defer("text")
-        rows = rows.annotate(characters=Length("text")).order_by("-number")[:1000]
-        return Response(RevisionListJson([RevisionJson.of(each) for each in rows]))
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class FileQuery:
-    unmask: Annotated[
-        bool,
-        Field(
-            description="Also where it was not read yet or words of it are masked; needs the"
-            " capability curate, of a key without an agent."
-        ),
-    ] = False
-
-
-class FileView(WorkspaceView):
-    @operation(
-        "readDocumentFile",
-        query=FileQuery,
-        answer={(200, "application/octet-stream"): OpenApiTypes.BINARY},
-    )
-    def get(self, request: Request, workspace: str, row: uuid.UUID) -> FileResponse:
-        """Download the file as it came. Where it is unread or has masked words, this is 409 unless
-        the caller may unmask it and sends `unmask=true`; the audit log keeps who did."""
-        document = document_store.document_of(self.scope, row)
-        if not hidden_words.is_open(document):
-            if not (self.scope.may_unmask and read_query(FileQuery, request).unmask):
-                raise Conflict(FILE_CLOSED, "masked", "unmask")
-            hidden_words.audit_reveal(self.scope, document)
-        blob = document.blob
-        path = blobs.path_of(blob.workspace_id, blob.digest) if blob else None
-        if path is None or not path.is_file():
-            raise NotFound("File")
-        name = document.filename or f"{document.pk}.txt"
-        response = FileResponse(
-            path.open("rb"), as_attachment=True, filename=name,
-            content_type="application/octet-stream", headers=FILE_HEADERS,
-        )  # fmt: skip
-        return response
-
-
-# Route: search in documents.
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class DocumentSearchBody(DocumentSearchOptions):
-    filter: Annotated[
-        Free | None,
-        Field(
-            description="As in the search of memories; fields documentId, customId, type, title,"
-            " url, source, author, language, publishedAt, userId, agentId, metadata.<key> ..."
-        ),
-    ] = None
-    known_at: Annotated[Moment | None, Field(description="What documents said then.")] = None
-    valid_at: Annotated[Moment | None, Field(description="Published by then.")] = None
-    scores: Flag = False
-
-
-class FoundChunkJson(JsonAnswer):
-    """A passage of a chunk: `content` is the document's text from `start` to `end`."""
-
-    id: Annotated[UUID, Meta(description="Of the chunk that it is a passage of.")]
-    content: str
-    start: int
-    end: int
-    chunk_start: int
-    chunk_end: int
-    heading: str | None
-    score: float
-    parts: list[PartJson]
-    is_relevant: Annotated[
-        bool, Meta(description="It answers at least half as well as the document's best.")
-    ]
-    scores: dict[str, float] | UnsetType = UNSET
-
-    @classmethod
-    def of_hit(cls, hit: PassageHit, *, scores: bool) -> Self:
-        row: Any = hit.row
-        return cls(
-            row.chunk_id, row.content, row.start, row.end, row.chunk_start, row.chunk_end,
-            row.heading or None, hit.score, PartJson.of_stored(row.parts), hit.is_relevant,
-            hit.scores if scores else UNSET,
-        )  # fmt: skip
-
-
-class DocumentHitJson(JsonAnswer):
-    document: DocumentJson
-    score: float
-    chunks: list[FoundChunkJson]
-
-
-class DocumentSearchAnswerJson(JsonAnswer):
-    results: list[DocumentHitJson]
-    count: int
-    took_ms: float
-    search_path: Annotated[
-        str,
-        one_of(PATHS),
-        Meta(
-            description="`keyword` where the embedder does not answer; `recent` where that was"
-            " asked for and nothing was found."
-        ),
-    ]
-    cached: bool
-    notes: Notes = UNSET
-
-
-class DocumentSearchView(WorkspaceView):
-    beside = workspace_index.BESIDE_KEY
-    needs = NEEDS | {"POST": Capability.READ}
-
-    @operation("searchDocuments", request=DocumentSearchBody, answer=DocumentSearchAnswerJson)
-    def post(self, request: Request, workspace: str) -> Response:
-        """Return the documents that answer a question best, each with its best chunks."""
-        body = read(DocumentSearchBody, request.data)
-        wanted = DocumentSearch(
-            **values_of(body, DocumentSearchOptions),
-            filter=None if body.filter is None else filters.parse(body.filter, ("chunks",)),
-            at=AsOf(body.valid_at, body.known_at),
-        )
-        answer = search_documents(self.scope, wanted)
-        return Response(
-            DocumentSearchAnswerJson(
-                results=[hit_json(hit, wanted, scores=body.scores) for hit in answer.hits],
-                count=len(answer.hits),
-                took_ms=round(answer.took_ms, 3),
-                search_path=answer.search_path,
-                cached=False,
-                notes=NoteJson.of_codes(answer.notes),
-            )
-        )
-
-
-def hit_json(hit: DocumentHit, wanted: DocumentSearch, *, scores: bool) -> DocumentHitJson:
-    document = DocumentJson.of(hit.document)
-    if not wanted.include_summary:
-        document.summary = ""
-    if wanted.include_full_docs:
-        document.include(hit.document, ["content"])
-    chunks = [FoundChunkJson.of_hit(each, scores=scores) for each in hit.passages]
-    return DocumentHitJson(document, hit.score, chunks)
-
-
-# Routes: the spaces that documents stand in.
-
-
-class SpaceJson(JsonAnswer):
-    id: uuid.UUID
-    container_tag: str
-    name: str
-    metadata: Free
-    created_at: Any
-
-
-@declared
-class SpaceChanges(TypedDict, total=False):
-    name: Annotated[AnyText, Field(max_length=200)]
-    metadata: Metadata
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class NewSpace:
-    container_tag: Tag
-    name: Annotated[AnyText, Field(max_length=200)] = ""
-    metadata: Metadata = field(default_factory=dict)
-
-
-def spaces_for(scope: Scope) -> QuerySet[Space]:
-    """Return the spaces that `scope` sees. A key limited to spaces sees these; one bound to an
-    agent or limited to subjects sees only those in which it sees a document."""
-    rows = Space.objects.filter(workspace_id=scope.workspace_id)
-    if not scope.is_narrow:
-        return rows
-    if scope.container_tags is not None:
-        rows = rows.filter(container_tag__in=scope.container_tags)
-        if not scope.is_bound and scope.subject_ids is None:
-            return rows
-    seen = Document.objects.visible_to(scope)
-    return rows.filter(shelves__document__in=seen.values("pk")).distinct()
-
-
-class SpacesView(WorkspaceView):
-    @operation("listSpaces", page=SpaceJson)
-    def get(self, request: Request, workspace: str) -> Response:
-        """List the spaces that documents are in, the newest first."""
-        return paged(request, spaces_for(self.scope).annotate(tag=F("container_tag")), SpaceJson.of)
-
-    @operation("createSpace", request=NewSpace, answer={201: SpaceJson})
-    def post(self, request: Request, workspace: str) -> Response:
-        """Create a space before anything is in it; documents create theirs themselves."""
-        new = read(NewSpace, request.data)
-        row = document_store.make_space(self.scope, new.container_tag, new.name, new.metadata)
-        return Response(SpaceJson.of(row), status=201)
-
-
-class SpaceView(WorkspaceView):
-    @operation("readSpace", answer=SpaceJson)
-    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Return a space by its `id` (not its `containerTag`)."""
-        return Response(SpaceJson.of(get_object_or_404(spaces_for(self.scope), pk=row)))
-
-    @operation("changeSpace", request=SpaceChanges, answer=SpaceJson)
-    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Change the name or metadata of a space."""
-        space = get_object_or_404(spaces_for(self.scope), pk=row)
-        document_store.change_space(self.scope, space, {**read(SpaceChanges, request.data)})
-        return Response(SpaceJson.of(space))

@@ -1,5 +1,4 @@
-"""Routes: erasing a subject, a conversation or an episode, the certificates of it, and legal
-holds."""
+"""Routes: erasing a subject, a conversation or an episode, and the certificates of it."""
 
 import uuid
 from dataclasses import dataclass
@@ -12,18 +11,17 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import erase
-from memories.erase import erasure_plan
-from memories.models import Erasure, LegalHold
-from memories.waited_ingest import USUAL_WAIT
+from memories.ingest.waited_ingest import USUAL_WAIT
+from memories.models import Erasure
+from memories.privacy import erase
 from workspaces.api.json_answers import JsonAnswer, column
-from workspaces.api.json_requests import read, read_query
-from workspaces.api.paging import PageQuery, paged
+from workspaces.api.json_requests import read_query
+from workspaces.api.paging import paged
 from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Free, Maybe, OwnId, Text, declared
-from workspaces.scope import Scope, subject_to_write
+from workspaces.request_fields import Free, declared
+from workspaces.scope import Scope
 
 
 @declared
@@ -35,9 +33,7 @@ class EraseQuery:
 class PlanJson(JsonAnswer):
     kind: Annotated[str, Meta(description="subject, conversation or episode.")]
     id: uuid.UUID
-    plan: Annotated[
-        Free, Meta(description="Rows that would go, or be made anew, by what they are.")
-    ]
+    plan: Annotated[Free, Meta(description="Rows that would go, or be made anew, by what they are.")]
 
 
 class ErasureJson(JsonAnswer):
@@ -58,9 +54,7 @@ class ErasureJson(JsonAnswer):
 
 
 # A certificate, or what `dryRun` tells in its place. It says all that a plan says, and more.
-CERTIFICATE_OR_PLAN = {
-    "anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Erasure", "Plan")]
-}
+CERTIFICATE_OR_PLAN = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Erasure", "Plan")]}
 
 
 def planned(scope: Scope, kind: str, row: uuid.UUID) -> Response:
@@ -82,9 +76,7 @@ def erases(view: type[WorkspaceView], kind: str, name: str) -> type[WorkspaceVie
     class Erasing(view):  # type: ignore[misc, valid-type]
         needs = {**view.needs, "DELETE": Capability.ADMIN}
 
-        @operation(
-            f"erase{name}", query=EraseQuery, answer={200: CERTIFICATE_OR_PLAN, 202: ErasureJson}
-        )
+        @operation(f"erase{name}", query=EraseQuery, answer={200: CERTIFICATE_OR_PLAN, 202: ErasureJson})
         def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
             """Erase it with all that was made of it: 200 with the certificate, or 202 while the
             worker is still at it. With `dryRun`, only count what would go: 200 with the plan."""
@@ -125,60 +117,3 @@ class ErasureView(WorkspaceView):
         """Return the certificate of an erasure: what was removed, and the proof that it is gone."""
         rows = Erasure.objects.filter(workspace_id=self.scope.workspace_id)
         return Response(ErasureJson.of(get_object_or_404(rows, pk=row)))
-
-
-class HoldJson(JsonAnswer):
-    id: uuid.UUID
-    user_id: Annotated[str, column("subject.external_id")]
-    reason: str
-    placed_by: str
-    created_at: datetime
-    lifted_by: str | None
-    lifted_at: Annotated[datetime | None, Meta(description="Null while it is in force.")]
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class HoldQuery(PageQuery):
-    user_id: Maybe[Text] = None
-    in_force: Maybe[bool] = None
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class NewHold:
-    user_id: OwnId
-    reason: Annotated[Text, Field(max_length=500)]
-
-
-class HoldsView(WorkspaceView):
-    needs = ADMINISTERS
-
-    @operation("listHolds", query=HoldQuery, page=HoldJson)
-    def get(self, request: Request, workspace: str) -> Response:
-        """List the legal holds, those in force and those that were lifted."""
-        query = read_query(HoldQuery, request)
-        rows = LegalHold.objects.visible_to(self.scope).select_related("subject")
-        if query.user_id is not None:
-            rows = rows.filter(subject__external_id=query.user_id)
-        if query.in_force is not None:
-            rows = rows.filter(lifted_at__isnull=query.in_force)
-        return paged(request, rows, HoldJson.of)
-
-    @operation("placeHold", request=NewHold, answer={201: HoldJson})
-    def post(self, request: Request, workspace: str) -> Response:
-        """Stop all erasing and pruning of data about this user; requests to erase it are 409."""
-        new = read(NewHold, request.data)
-        subject = subject_to_write(self.scope, new.user_id)
-        assert subject is not None  # somebody is named
-        made = erasure_plan.place(self.scope, subject, new.reason)
-        return Response(HoldJson.of(made), status=201)
-
-
-class LiftHoldView(WorkspaceView):
-    needs = ADMINISTERS
-
-    @operation("liftHold", answer=HoldJson)
-    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Lift the hold: the user may be erased again. 409 where it was lifted already."""
-        return Response(HoldJson.of(erasure_plan.lift(self.scope, row)))

@@ -12,11 +12,11 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import golden
 from memories.errors import refuse_narrow
-from memories.golden import MOST, NewQuestion
 from memories.models import GoldenQuestion, GoldenRun, change_of
-from memories.workspace_settings import try_settings
+from memories.quality import golden_questions, golden_runs
+from memories.quality.golden_questions import MOST, NewQuestion
+from memories.settings.workspace_settings import try_settings
 from workspaces.api.json_answers import AgentId, JsonAnswer, UserId, one_of
 from workspaces.api.json_requests import read
 from workspaces.api.paging import PageQuery, paged
@@ -104,7 +104,7 @@ class GoldenRunJson(JsonAnswer):
                 change_of(each),
                 each.get("kept_before"),
                 each.get("kept_after"),
-            )  # fmt: skip
+            )
             for each in row.results
         ]
         return cls.of(row, results=lines)
@@ -153,7 +153,7 @@ class GoldenQuestionsView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Add a question with what has to be found: memories, episodes, or a text with all words
         of `answer`."""
-        made = golden.add(_unbound(self.scope), read(NewQuestion, request.data))
+        made = golden_questions.add(_unbound(self.scope), read(NewQuestion, request.data))
         return Response(GoldenQuestionJson.of_row(made), status=201)
 
 
@@ -164,7 +164,7 @@ class ImportGoldenQuestionsView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Add many questions at once, all of them or none."""
         body = read(QuestionList, request.data)
-        made = golden.import_questions(_unbound(self.scope), body.questions)
+        made = golden_questions.import_questions(_unbound(self.scope), body.questions)
         return Response(AddedQuestionsJson(len(made)), status=201)
 
 
@@ -178,7 +178,7 @@ class GoldenQuestionView(WorkspaceView):
     @operation("removeGoldenQuestion", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Remove the question."""
-        golden.remove(self.scope, row)
+        golden_questions.remove(self.scope, row)
         return Response(status=204)
 
 
@@ -197,7 +197,7 @@ class GoldenRunsView(WorkspaceView):
         """Run the questions now, or try what changed settings would do to their results."""
         scope = _unbound(self.scope)
         tried: Mapping[str, Any] | None = read(RunBody, request.data).settings
-        made = golden.run(scope) if tried is None else try_settings(scope, tried)
+        made = golden_runs.run(scope) if tried is None else try_settings(scope, tried)
         return Response(GoldenRunJson.of_row(made), status=201)
 
 

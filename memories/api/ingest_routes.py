@@ -1,133 +1,40 @@
-"""Routes: ingest, its preview, and sessions, each of which is an ingest with its state and outcome;
-and idempotent answers to requests that are sent again."""
+"""Routes: ingest, and its preview."""
 
-import hashlib
 import json
-import re
 import time
 import uuid
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 
-from django.core.files.uploadedfile import UploadedFile
-from django.db import connection, transaction
-from django.db.models import JSONField, Q, QuerySet, Value
-from django.shortcuts import get_object_or_404
-from django.utils import timezone
-from msgspec import Meta
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import ingest, leases, masks, search
-from memories.api.shapes import MemoryJson, OutcomeJson, SessionJson
-from memories.documents import hidden_words
+from memories import ingest, search
+from memories.api.session_routes import Kind
+from memories.api.shapes import MemoryJson, OutcomeJson
+from memories.belief.resolve import Claim
 from memories.errors import Invalid
 from memories.index import workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import IngestOptions
-from memories.models import Document, Episode, IdempotentAnswer, MemorySession
-from memories.resolve import Claim
-from memories.skip_counts import count_skips
+from memories.ingest.waited_ingest import LONGEST_WAIT, USUAL_WAIT, session_waited_for, wait_for_ingest
+from memories.language.bounds import LONGEST_ID, MOST_MESSAGES
+from memories.models import MemorySession
 from memories.transcripts import activities
-from memories.waited_ingest import LONGEST_WAIT, USUAL_WAIT, ingest_and_wait, session_waited_for
-from memoryproject import crossings
-from memoryproject.front.wire import SESSION, WAIT
-from workspaces.api.json_answers import JsonAnswer, JsonRenderer, column
-from workspaces.api.json_requests import read, read_query, values_of
-from workspaces.api.paging import PageQuery, narrowing, paged
-from workspaces.api.problems import FieldProblem, Problem, conflict
+from workspaces.api.json_answers import JsonAnswer, column
+from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
-from workspaces.request_fields import (
-    AnyText,
-    ExternalId,
-    Flag,
-    Free,
-    Maybe,
-    Metadata,
-    Moment,
-    NullIs,
-    Number,
-    OneOf,
-    Text,
-    declared,
-)
+from workspaces.request_fields import AnyText, ExternalId, Flag, Free, Metadata, Moment, NullIs, Number, OneOf, declared
 from workspaces.scope import Scope
 
-NARROWING = {"status": "state", "user_id": "subject__external_id"}
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class SessionQuery(PageQuery):
-    status: Maybe[Annotated[str, OneOf(MemorySession.State)]] = None
-    user_id: Maybe[Text] = None
-
-
-class SessionsView(WorkspaceView):
-    @operation("listSessions", query=SessionQuery, page=SessionJson)
-    def get(self, request: Request, workspace: str) -> Response:
-        """List ingests with their state and outcome, the newest first."""
-        wanted = narrowing(read_query(SessionQuery, request), NARROWING)
-        rows = MemorySession.objects.visible_to(self.scope).filter(**wanted)
-        return paged(request, rows.with_names(), SessionJson.of)
-
-
-class SessionView(WorkspaceView):
-    @operation("readSession", answer=SessionJson)
-    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Return an ingest: its progress, its outcome, and why there is not more of it."""
-        rows = MemorySession.objects.visible_to(self.scope).with_names()
-        return Response(SessionJson.of(get_object_or_404(rows, pk=row)))
-
-
-class RetryView(WorkspaceView):
-    @operation("retrySession", answer=SessionJson)
-    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Try a failed or dead session again, in the worker; 409 where it is neither."""
-        rows = MemorySession.objects.visible_to(self.scope).with_names()
-        ingest.retry(self.scope, get_object_or_404(rows, pk=row))
-        return Response(SessionJson.of(rows.get(pk=row)))
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class VerdictsQuery:
-    days: Annotated[int, Field(ge=1, le=3660)] = 30
-
-
-class VerdictJson(JsonAnswer):
-    reason: str
-    meaning: str
-    count: int
-
-
-class VerdictsJson(JsonAnswer):
-    days: int
-    messages: Annotated[int, Meta(description="That were told.")]
-    skipped: Annotated[int, Meta(description="Of these, passed over.")]
-    reasons: list[VerdictJson]
-
-
-class VerdictsView(WorkspaceView):
-    @operation("countVerdicts", query=VerdictsQuery, answer=VerdictsJson)
-    def get(self, request: Request, workspace: str) -> Response:
-        """Count the messages of the last days that were passed over, by reason."""
-        days = read_query(VerdictsQuery, request).days
-        found = count_skips(self.scope, days)
-        reasons = [VerdictJson(*reason) for reason in found.reasons]
-        return Response(VerdictsJson(days, found.messages, found.skipped, reasons))
-
-
-Kind = Episode.Kind
 ROLES = ("user", "assistant", "system", "tool", "tool_use", "tool_result", "error", "activity")
 KIND_OF = {"tool": Kind.TOOL_RESULT}
 TOOLS = (Kind.TOOL_USE, Kind.TOOL_RESULT)
-Line = Annotated[AnyText, Field(max_length=255)]
+Line = Annotated[AnyText, Field(max_length=LONGEST_ID)]
 PAYLOAD = {
     "tool_name": "toolName",
     "tool_use_id": "toolUseId",
@@ -137,8 +44,6 @@ PAYLOAD = {
     "duration_ms": "durationMs",
     "error_message": "errorMessage",
 }
-
-MOST_MESSAGES = 1000
 
 
 TEXT_PARTS = ("text", "input_text", "output_text")
@@ -164,7 +69,6 @@ def _spoken(given: Any) -> Any:
 
 
 MessageText = Annotated[AnyText, BeforeValidator(_spoken, json_schema_input_type=str | list[Free])]
-
 
 # `createdAt` for `occurredAt`, as other servers and chat clients say.
 OtherName = Annotated[Moment | None, Field(description="The same as `occurredAt`.")]
@@ -200,9 +104,7 @@ class MessageBody:
         Flag,
         Field(description="As if it said so: what it tells is kept, in its own words at least."),
     ] = False
-    id: Annotated[
-        ExternalId, Field(description="The caller's own: the same id is the same episode.")
-    ] = ""
+    id: Annotated[ExternalId, Field(description="The caller's own: the same id is the same episode.")] = ""
     metadata: Annotated[Metadata, NullIs({})] = field(default_factory=dict)
     tool_name: Annotated[Line, Field(min_length=1)] | None = None
     tool_use_id: Annotated[Line, Field(min_length=1)] | None = None
@@ -214,10 +116,7 @@ class MessageBody:
     payload: Annotated[
         Free,
         NullIs({}),
-        Field(
-            description="Of an activity: app, action, object, duration (seconds); told as a"
-            " sentence."
-        ),
+        Field(description="Of an activity: app, action, object, duration (seconds); told as a sentence."),
     ] = field(default_factory=dict)
 
 
@@ -288,9 +187,7 @@ def written(body: MessageBody) -> str:
 class IngestBody(IngestOptions):
     """Exactly one of `content` and `messages`."""
 
-    messages: (
-        Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=MOST_MESSAGES)] | None
-    ) = None
+    messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=MOST_MESSAGES)] | None = None
     created_at: OtherName = None
     wait: Annotated[
         Number,
@@ -362,8 +259,8 @@ class IngestView(WorkspaceView):
         session = session_waited_for(self.scope, request.META)
         if session is None:
             body = read(IngestBody, request.data)
-            wanted = replace(request_of(body), answer=vars(request).get("answer"))
-            session = ingest_and_wait(self.scope, request.META, wanted, body.wait)
+            wanted = replace(request_of(body), answer=self.kept_answer)
+            session = wait_for_ingest(self.scope, request.META, wanted, body.wait)
         return answer(self.scope, session)
 
 
@@ -409,189 +306,3 @@ def preview_of(claim: Claim, places: dict[uuid.UUID, int]) -> PreviewFactJson:
         if quote.text_id in places
     ]
     return PreviewFactJson.of(claim, citations=citations)
-
-
-# `Idempotency-Key`: a POST that is sent again is answered again, and done once.
-
-KEPT = timedelta(hours=24)
-HEADER = "Idempotency-Key"
-IDS = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
-
-
-def answer_once(
-    scope: Scope,
-    key: str,
-    act: Callable[..., Response],
-    secrets: Sequence[str],
-    request: Request,
-    /,  # a route may have a part of its own that is called `key`
-    **kwargs: Any,
-) -> Response:
-    """Return the kept answer to `key`, or that of `act`, kept for 24 hours without its `secrets`.
-
-    Only answers that did something are kept: an error frees the key. Where the process of the
-    first request died, an ingest is answered as its session stands, and all else is done again.
-    Raises 409 for another body, and while the first request still runs.
-    """
-    claim = _claim_key(scope, key, _digest(request), is_waited_for=SESSION in request.META)
-    if claim.status is not None:
-        return Response(claim.body, status=claim.status)
-    rows = IdempotentAnswer.objects.filter(pk=claim.pk, claims=claim.claims, status=None)
-    session = MemorySession.objects.filter(answer=claim.pk).first() if claim.claims > 1 else None
-    if session is not None:
-        response = answer(scope, session)
-        if session.is_final:
-            _keep_answer(rows, response, secrets)
-        else:
-            _let_go(rows, claim.pk)
-        return response
-    vars(request)["answer"] = (claim.pk, claim.claims)  # for what is done once by its rows
-    with leases.renewed(lambda: rows):
-        try:
-            response = act(request, **kwargs)
-        except BaseException:
-            _let_go(rows, claim.pk)
-            raise
-    if WAIT in request.META:  # the front waits, and asks again when the session is final
-        rows.update(lease_until=timezone.now() + timedelta(seconds=request.META[WAIT][1]))
-    else:
-        _keep_answer(rows, response, secrets)
-    return response
-
-
-@transaction.atomic
-def make_once(
-    actor: str,
-    key: str,
-    make: Callable[[Request], Response],
-    secrets: Sequence[str],
-    request: Request,
-) -> Response:
-    """Do what `answer_once` does for a request that makes a workspace: the answer is kept in the
-    new workspace, in the same transaction, and is removed with it."""
-    asker = f"{actor} makes"  # no key that a member used inside of a workspace
-    with connection.cursor() as cursor:  # the same key at once waits for the first
-        cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{asker} {key}"])
-    now = timezone.now()
-    with crossings.everywhere():  # the workspace that was made is not the caller's
-        known = IdempotentAnswer.objects.filter(asker=asker, key=key, expires_at__gt=now).first()
-    digest = _digest(request)
-    if known is not None:
-        if bytes(known.request_digest) != digest:
-            raise _key_reused()
-        return Response(known.body, status=known.status)
-    response = make(request)
-    body = _body_to_keep(response, secrets)
-    IdempotentAnswer.objects.create(
-        workspace_id=body["id"],
-        asker=asker,
-        key=key,
-        request_digest=digest,
-        status=response.status_code,
-        body=body,
-        expires_at=now + KEPT,
-    )
-    return response
-
-
-def _keep_answer(
-    rows: QuerySet[IdempotentAnswer], response: Response, secrets: Sequence[str]
-) -> None:
-    rows.update(
-        status=response.status_code,
-        body=Value(_body_to_keep(response, secrets), JSONField()),
-        lease_until=None,
-        expires_at=timezone.now() + KEPT,
-    )
-
-
-def _body_to_keep(response: Response, secrets: Sequence[str]) -> Any:
-    """Return the body as it was rendered, for it may hold values that only the renderer can write;
-    without secrets."""
-    body = json.loads(JsonRenderer.encode(response.data))
-    return body | dict.fromkeys(secrets) if secrets else body
-
-
-def _let_go(rows: QuerySet[IdempotentAnswer], pk: uuid.UUID) -> None:
-    """Free the key. Where the request has made a session, only end the lease: that goes on."""
-    if MemorySession.objects.filter(answer=pk).exists():
-        rows.update(lease_until=timezone.now())
-    else:
-        rows.delete()
-
-
-def _claim_key(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) -> IdempotentAnswer:
-    """Return the row of this key: a new one, that of a request whose process died, or the finished
-    one of an equal request. Raises a Problem for another body, and while the first still runs.
-
-    `is_waited_for`: the front asks again for the request that made the row, so it may take it.
-    """
-    now = timezone.now()
-    new = IdempotentAnswer(
-        workspace_id=scope.workspace_id,
-        asker=scope.actor,
-        key=key,
-        request_digest=digest,
-        expires_at=now + KEPT,
-        lease_until=leases.end(),
-    )
-    same = IdempotentAnswer.objects.filter(
-        workspace_id=scope.workspace_id, asker=scope.actor, key=key
-    )
-    same.filter(expires_at__lte=now).delete()
-    IdempotentAnswer.objects.bulk_create([new], ignore_conflicts=True)
-    found = same.first()
-    if found is None:
-        raise _in_progress()
-    if found.pk == new.pk:
-        return found
-    if bytes(found.request_digest) != digest and not _is_hidden(scope, found):
-        raise _key_reused()
-    if found.status is not None:
-        return found
-    return _taken_over(found, Q() if is_waited_for else leases.free(timezone.now()))
-
-
-def _is_hidden(scope: Scope, found: IdempotentAnswer) -> bool:
-    """Tell whether a kept answer has words that the asker may not see, though they came with the
-    asker's key: then the reply must not reveal whether another body differs from the first."""
-    if scope.may_unmask or found.status is None:
-        return False
-    ids = [uuid.UUID(each) for each in IDS.findall(json.dumps(found.body))]
-    documents = Document.objects.filter(pk__in=ids)
-    return masks.of_any(ids) or not all(hidden_words.is_open(each) for each in documents)
-
-
-@transaction.atomic
-def _taken_over(found: IdempotentAnswer, free: Q) -> IdempotentAnswer:
-    """Claim the row of a request that no longer runs. Raises a Problem where it still does."""
-    rows = IdempotentAnswer.objects.filter(pk=found.pk, status=None).select_for_update()
-    row = rows.filter(free).first()
-    if row is None:
-        raise _in_progress()
-    row.claims, row.lease_until = row.claims + 1, leases.end()
-    row.save(update_fields=["claims", "lease_until", "updated_at"])
-    return row
-
-
-def _key_reused() -> Problem:
-    return conflict("This key was used for another request.", field=HEADER, code="key_reused")
-
-
-def _in_progress() -> Problem:
-    message = "The first request with this key still runs."
-    errors = [FieldProblem(HEADER, message, "in_progress")]
-    return Problem(409, message, code="in_progress", errors=errors, wait=1)
-
-
-def _digest(request: Request) -> bytes:
-    body = json.dumps(request.data, sort_keys=True, default=_digest_of_file)
-    return hashlib.sha256(f"{request.path}\n{body}".encode()).digest()
-
-
-def _digest_of_file(file: UploadedFile) -> str:
-    digest = hashlib.sha256()
-    for part in file.chunks():
-        digest.update(part)
-    file.seek(0)
-    return digest.hexdigest()

@@ -1,193 +1,47 @@
-"""Routes: memories, written and corrected by hand; facts, with the words they stand on; and
-people's instructions to the memory, which can be undone."""
+"""Routes: memories, written and corrected by hand."""
 
 import re
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, Self
-from uuid import UUID
+from typing import Annotated
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
-from msgspec import Meta
 from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories import intents, review
-from memories.api.shapes import FactJson, IntentJson, LinkJson, MemoryJson
-from memories.bounds import WHOLE
+from memories.api.fact_routes import cited
+from memories.api.shapes import FactJson, LinkJson, MemoryJson
+from memories.belief import review
+from memories.belief.review import NewMemory, forget
+from memories.belief.review.create import Entities, Share
+from memories.belief.review.forget import MESSAGES
 from memories.errors import Invalid, needed
+from memories.language.bounds import WHOLE
 from memories.models import (
     AsOf,
     Category,
     Fact,
     FactType,
-    Intent,
     Memory,
     MemoryScope,
+    Standing,
     Visibility,
     chain,
+    with_later_said,
 )
 from memories.models.memory import MemoryQuerySet
-from memories.repeated_statements import RepeatQuery, repeats
-from memories.review import NewMemory, forget
-from memories.review.create_and_edit import Entities, Share
-from memories.review.forget import MESSAGES
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
-from workspaces.api.views import CURATES, NEEDS, WorkspaceView
+from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import (
-    AnyText,
-    Flag,
-    Maybe,
-    Metadata,
-    Moment,
-    NullIs,
-    OneOf,
-    Text,
-    Trimmed,
-    declared,
-)
+from workspaces.request_fields import Flag, Maybe, Metadata, Moment, NullIs, OneOf, PastMoment, Text, declared
 from workspaces.scope import Scope
-
-# Routes: facts, with the words they stand on.
-
-FACTS_BY = {
-    "category": "category",
-    "method": "method",
-    "rule": "rule",
-    "user_id": "subject__external_id",
-    "agent_id": "agent__external_id",
-    "memory_id": "memory_id",
-    "session_id": "session_id",
-    "min_confidence": "confidence__gte",
-}
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class FactQuery(PageQuery):
-    category: Maybe[Annotated[str, OneOf(Category)]] = None
-    method: Maybe[Annotated[str, OneOf(Fact.Method)]] = None
-    rule: Maybe[Trimmed] = None
-    user_id: Maybe[Text] = None
-    agent_id: Maybe[Text] = None
-    entity: Maybe[Trimmed] = None
-    memory_id: Maybe[uuid.UUID] = None
-    session_id: Maybe[uuid.UUID] = None
-    min_confidence: Maybe[Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]] = None
-    quarantined: Annotated[
-        bool, Field(description="Those that wait for a person, instead of all others.")
-    ] = False
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class AcceptBody:
-    quote: Annotated[
-        AnyText,
-        Field(
-            max_length=10_000,
-            description="Words of a message of its ingest that say so; empty where it cites some.",
-        ),
-    ] = ""
-    unmask: Annotated[Flag, Field(description="Show what is masked for its sake.")] = False
-
-
-def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
-    return rows.with_names().with_citations()  # type: ignore[attr-defined]
-
-
-class FactsView(WorkspaceView):
-    @operation("listFacts", query=FactQuery, page=FactJson)
-    def get(self, request: Request, workspace: str) -> Response:
-        """List claims as they were extracted; each citation quotes its episode word for word."""
-        query = read_query(FactQuery, request)
-        wanted = narrowing(query, FACTS_BY)
-        waits = {"quarantined_at__isnull": not query.quarantined}
-        rows = Fact.objects.visible_to(self.scope).filter(**wanted, **waits)
-        if query.entity is not None:
-            rows = rows.filter(entities__contains=[query.entity])
-        return paged(request, cited(rows), FactJson.of)
-
-
-def seen_fact(scope: Scope, row: uuid.UUID) -> Fact:
-    return get_object_or_404(cited(Fact.objects.visible_to(scope)), pk=row)
-
-
-class FactView(WorkspaceView):
-    @operation("readFact", answer=FactJson)
-    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Return a claim with the words it was read from."""
-        return Response(FactJson.of(seen_fact(self.scope, row)))
-
-
-class AcceptView(WorkspaceView):
-    needs = CURATES
-
-    @operation("acceptFact", request=AcceptBody, answer=MemoryJson)
-    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Believe a fact that waits in quarantine, on words of its messages; return its memory."""
-        fact = seen_fact(self.scope, row)
-        body = read(AcceptBody, request.data)
-        memory = review.accept(self.scope, fact.pk, body.quote, unmask=body.unmask)
-        return Response(MemoryJson.of(Memory.objects.with_names().get(pk=memory.pk)))
-
-
-class DismissView(WorkspaceView):
-    needs = CURATES
-
-    @operation("dismissFact", answer=FactJson)
-    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Dismiss a fact that waits in quarantine: it stays unbelieved for good."""
-        review.dismiss(self.scope, row)
-        return Response(FactJson.of(seen_fact(self.scope, row)))
-
-
-class AgentShareJson(JsonAnswer):
-    agent_id: str
-    name: str
-    count: int
-    sessions: int
-
-
-class RepeatJson(JsonAnswer):
-    """Statements of the same meaning, in the most frequent wording."""
-
-    statement: str
-    category: Category
-    count: int
-    sessions: Annotated[int, Meta(description="In how many sessions it was said.")]
-    agents: list[AgentShareJson]
-    memory_ids: Annotated[list[UUID], Meta(description="At most 20.")]
-    entities: list[str]
-    first_at: datetime
-    last_at: datetime
-
-    @classmethod
-    def of(cls, row: Any, **given: Any) -> Self:
-        return super().of(row, agents=[AgentShareJson.of(share) for share in row.agents])
-
-
-class RepeatsJson(JsonAnswer):
-    results: list[RepeatJson]
-
-
-class RepeatsView(WorkspaceView):
-    @operation("listRepeats", query=RepeatQuery, answer=RepeatsJson)
-    def get(self, request: Request, workspace: str) -> Response:
-        """Statements that agents keep making, in several sessions; those of the most agents come first."""  # noqa: E501 -- one line in the schema
-        found = repeats(self.scope, read_query(RepeatQuery, request))
-        return Response(RepeatsJson([RepeatJson.of(repeat) for repeat in found]))
-
 
 VERSION = re.compile(r'(?:W/)?"?([0-9]{1,9})"?\Z')
 MEMORIES_BY = {
@@ -225,8 +79,18 @@ class MemoryQuery(PageQuery):
         OneOf(("true", "false", "any")),
         Field(description="false: those superseded, forgotten, expired or held for review."),
     ] = "true"
+    standing: Maybe[
+        Annotated[
+            str,
+            OneOf(Standing),
+            Field(description="past goes for live=false. By default what is believed: current and questioned."),
+        ]
+    ] = None
     valid_at: Maybe[Moment] = None
     known_at: Maybe[Moment] = None
+    said_before: Maybe[
+        Annotated[PastMoment, Field(description="Only what had been said by then counts, whenever it came in.")]
+    ] = None
     q: Maybe[Annotated[Text, Field(max_length=1000)]] = None
 
 
@@ -278,17 +142,25 @@ class MemoryChanges(TypedDict, total=False):
 
 def listed(scope: Scope, query: MemoryQuery) -> QuerySet[Memory]:
     """Return the memories that match a list's parameters."""
-    at = AsOf(query.valid_at, query.known_at)
+    at = AsOf(query.valid_at, query.known_at, query.said_before)
     rows: MemoryQuerySet = Memory.objects.visible_to(scope)
-    if query.live == "true" or not at.is_now:
+    if not at.is_now:
         rows = rows.believed(scope.workspace_id, at)
+    elif query.standing is not None:
+        rows = rows.in_standing(Standing(query.standing))
+    elif query.live == "true":
+        rows = rows.live()
     elif query.live == "false":
         rows = rows.ended()
-    return rows.filter(**narrowing(query, MEMORIES_BY)).with_names().as_known(at.known_at)
+    rows = rows.filter(**narrowing(query, MEMORIES_BY)).with_names().as_known(at)
+    if query.standing is not None and not at.is_now:
+        rows = rows.filter(**{"known_standing" if at.columns else "standing": query.standing})
+    return with_later_said(rows, scope, at)
 
 
 def seen_memory(scope: Scope, row: uuid.UUID) -> Memory:
-    return needed(Memory.objects.visible_to(scope).with_names().filter(pk=row).first(), "Memory")
+    rows = with_later_said(Memory.objects.visible_to(scope).with_names(), scope)
+    return needed(rows.filter(pk=row).first(), "Memory")
 
 
 def memory_response(memory: Memory, status: int = 200) -> Response:
@@ -301,7 +173,7 @@ class MemoriesView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """List memories, the newest first; parameters narrow the list."""
         query = read_query(MemoryQuery, request)
-        shape = partial(MemoryJson.of, known_at=query.known_at)
+        shape = partial(MemoryJson.of, at=AsOf(query.valid_at, query.known_at, query.said_before))
         return paged(request, listed(self.scope, query), shape)
 
     @operation("createMemory", request=NewMemory, answer={201: MemoryJson})
@@ -375,36 +247,3 @@ class MemoryFactsView(WorkspaceView):
         memory = seen_memory(self.scope, row)
         facts = cited(Fact.objects.visible_to(self.scope).filter(memory=memory))
         return paged(request, facts, FactJson.of)
-
-
-INTENT_NARROWING = {"state": "state", "user_id": "subject__external_id"}
-STATES = [state for state in Intent.State.values if state != Intent.State.HEARD]
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class IntentQuery(PageQuery):
-    state: Maybe[Annotated[str, OneOf(STATES)]] = None
-    user_id: Maybe[Text] = None
-
-
-class IntentsView(WorkspaceView):
-    @operation("listIntents", query=IntentQuery, page=IntentJson)
-    def get(self, request: Request, workspace: str) -> Response:
-        """List people's instructions to the memory, and what was done about each."""
-        wanted = narrowing(read_query(IntentQuery, request), INTENT_NARROWING)
-        rows = Intent.objects.visible_to(self.scope).exclude(state=Intent.State.HEARD)
-        rows = rows.filter(**wanted).select_related("episode").with_names()
-        return paged(request, rows, IntentJson.of)
-
-
-class UndoIntentView(WorkspaceView):
-    needs = CURATES
-
-    @operation("undoIntent", answer=IntentJson)
-    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Undo an instruction: memories are believed again, words are shown again; 409 where
-        nothing was done, or there is a newer version."""
-        intents.undo(self.scope, row)
-        rows = Intent.objects.visible_to(self.scope).select_related("episode").with_names()
-        return Response(IntentJson.of(rows.get(pk=row)))

@@ -14,44 +14,18 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from memories import metrics, stored_metrics
+from memories import metrics
+from memories.meters import stored_metrics
+from memories.meters.stored_metrics import table_sizes
 from memories.models import Figure
-from memories.stored_metrics import table_sizes
-from memoryproject import health
-from memoryproject.machine_health import Part, State
+from memoryproject.server import health
+from memoryproject.server.machine_health import Part, State
 from workspaces.api.problems import Problem, page
 from workspaces.login.throttle import is_of_this_machine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
-TOLD = {
-    "requests": "HTTP requests by route, method and status.",
-    "logins": "Tries of passwords, codes and links, by kind and outcome.",
-    "searches": "Searches by ranking.",
-    "sessions_finished": "Ingest sessions that ended, by outcome.",
-    "query_vectors": "Vectors of queries: kept from before (hit), or made.",
-    "provider_calls": "Calls of models and other services, by outcome.",
-    "searches_degraded": "Searches that went without a model that does not answer,"
-    " by what is missing.",
-    "breaker_failures": "Calls that count against a model's breaker, by purpose and kind.",
-    "breakers_opened": "How often a breaker opened, by purpose.",
-    "search_results": "Hits of all searches together.",
-    "searches_empty": "Searches without any hit.",
-    "model_calls": "Calls of models that are paid, by purpose and outcome.",
-    "model_tokens": "Tokens of models, by purpose and direction.",
-    "model_cost_micros": "Millionths of the operator's currency that models cost, by purpose.",
-    "model_budgets_spent": "Calls that were not made because a workspace's budget is spent.",
-    "reranks": "Searches put in order by the reranker, by outcome.",
-    "documents_finished": "Documents that were read or failed, by type and outcome.",
-    "connections_synced": "Runs of connections, by provider and outcome.",
-    "golden_runs": "Runs of golden questions, by outcome.",
-    "webhook_deliveries": "Calls of webhooks, by outcome.",
-    "tool_calls": "Calls of MCP tools, by tool.",
-    "web_fetches": "Pages and files that were fetched.",
-    "set_fold": "Updates of feature sets from what was said.",
-    "set_consolidation": "Consolidations of feature sets.",
-}
 LARGEST = 12  # tables whose size is told by name
 SIZES = (
     ("table_bytes", "By table.", attrgetter("table_bytes")),
@@ -99,10 +73,7 @@ def view(request: HttpRequest) -> HttpResponseBase:
         return refusal
     parts = health.parts()
     told = "Of each part of the server: 0 failed, 1 degraded, 2 ok; as /health/ready tells."
-    states = [
-        stored_metrics.Gauge("part_state", told, STATES[part.state], {"part": part.name})
-        for part in parts
-    ]
+    states = [stored_metrics.Gauge("part_state", told, STATES[part.state], {"part": part.name}) for part in parts]
     states += [
         stored_metrics.Gauge(*OF_PARTS[part.name], part.value)
         for part in parts
@@ -138,7 +109,7 @@ def _counted(totals: Iterable[Figure]) -> Iterator[str]:
         rows = list(group)
         timed = any(row.buckets for row in rows)
         full = f"memory_{name}_seconds" if timed else f"memory_{name}_total"
-        yield from _head(full, TOLD.get(name, name), "histogram" if timed else "counter")
+        yield from _head(full, metrics.COUNTS.get(name, name), "histogram" if timed else "counter")
         for row in rows:
             if not timed:
                 yield _line(full, row.labels, row.count)

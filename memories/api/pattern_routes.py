@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.errors import refuse_narrow
-from memories.extraction.fallback import chain_of
+from memories.meters.skip_counts import count_unread
 from memories.models import (
     Category,
     MemorySession,
@@ -20,7 +20,7 @@ from memories.models import (
     Visibility,
     WorkspacePattern,
 )
-from memories.skip_counts import count_unread
+from memories.reading.extraction.fallback_chain import chain_of
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -34,9 +34,7 @@ class PatternJson(JsonAnswer):
     name: str
     category: Category
     regex: str
-    template: Annotated[
-        str | None, Meta(description="The statement; null: the sentence in the third person.")
-    ]
+    template: Annotated[str | None, Meta(description="The statement; null: the sentence in the third person.")]
     confidence: float
     visibility: Visibility | None
     enabled: bool
@@ -142,9 +140,11 @@ class MissesView(WorkspaceView):
         another pattern would help there. Only a model or a person finds these: `unread` counts the
         messages that were kept with nothing learned, and tells whether there is a model."""
         columns = {
-            "status": "state", "category": "category", "found_by": "found_by",
+            "status": "state",
+            "category": "category",
+            "found_by": "found_by",
             "user_id": "episode__subject__external_id",
-        }  # fmt: skip
+        }
         wanted = narrowing(read_query(MissQuery, request), columns)
         answer = paged(request, Miss.objects.visible_to(self.scope).filter(**wanted), MissJson.of)
         answer.data["unread"] = self.unread(wanted.get("episode__subject__external_id"))
@@ -157,10 +157,13 @@ class MissesView(WorkspaceView):
         has_model = chain_of(self.scope.workspace_id) is not None
         found = count_unread(sessions, has_server_model=has_model)
         return UnreadJson(
-            has_model=has_model, messages=found.messages,
-            memories=found.memories, unread=found.unread, waiting=found.waiting,
+            has_model=has_model,
+            messages=found.messages,
+            memories=found.memories,
+            unread=found.unread,
+            waiting=found.waiting,
             failed=found.failed,
-        )  # fmt: skip
+        )
 
 
 class RejectionsView(WorkspaceView):

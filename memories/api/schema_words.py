@@ -65,80 +65,10 @@ PROBLEM_WORDS = {
 }
 
 
-def complete(result: Schema, **_: Any) -> Schema:
-    """Complete the whole file: a hook of drf-spectacular."""
-    known = {}
-    for path, methods in result["paths"].items():
-        for method, operation in methods.items():
-            if method in METHODS:
-                _complete_operation(path, method, operation)
-                known[operation["tags"][0]] = True
-    result["tags"] = [
-        {"name": name, "description": GROUPS[name][0]} if name in GROUPS else {"name": name}
-        for name in sorted(known, key=lambda name: ([*GROUPS, name].index(name), name))
-    ]
-    result["servers"] = [{"url": "/", "description": "The server that shows this page."}]
-    components = result["components"]
-    for name, words in KEYS.items():
-        components["securitySchemes"][name]["description"] = words
-    components["securitySchemes"]["header"] = {
-        "type": "apiKey", "in": "header", "name": "X-API-Key",
-        "description": "The same key, for programs that keep Authorization for themselves.",
-    }  # fmt: skip
-    for name, schema in components["schemas"].items():
-        # Generators take a field with a default for one that is always there: of a request it is
-        # not, so it is told in words.
-        for field in schema.get("properties", {}).values() if name.endswith("Request") else ():
-            if "default" in field:
-                words = f"Default: {json.dumps(field.pop('default'))}."
-                said = field.get("description", "")
-                field["description"] = f"{said} {words}" if said else words
-    problem = components["schemas"]["Problem"]["properties"]
-    for name, words in PROBLEM_WORDS.items():
-        problem[name]["description"] = words
-    return result
-
-
-def _complete_operation(path: str, method: str, operation: Schema) -> None:
-    name = operation["operationId"]
-    part = path.removeprefix(WORKSPACE).split("/")[0] if path.startswith(WORKSPACE) else "audit"
-    other = part.replace("-", " ").capitalize()
-    operation["tags"] = [BY_NAME.get(name) or BY_PART.get(part, other)]
-    operation["summary"] = summary_of(name)
-    if {"key": []} in operation.get("security", ()):
-        operation["security"].append({"header": []})
-    query = QUERIES.get(name, {})
-    for parameter in operation.get("parameters", ()):
-        own = query if parameter["in"] == "query" else PATH_EXAMPLES
-        if parameter["name"] in own and parameter["in"] in ("query", "path"):
-            parameter["example"] = own[parameter["name"]]
-    body = BODIES.get(name)
-    content = operation.get("requestBody", {}).get("content", {})
-    if body is not None and "application/json" in content:
-        content["application/json"]["examples"] = {"usual": {"value": body}}
-    address = path.format(**PATH_EXAMPLES) + (f"?{urlencode(query)}" if query else "")
-    lines = [f'curl -X {method.upper()} "$MEMORY_URL{address}"']
-    lines.append('-H "Authorization: Bearer $MEMORY_KEY"')
-    if body is not None:
-        lines.append('-H "Content-Type: application/json"')
-        lines.append("-d '" + json.dumps(body).replace("'", "'\\''") + "'")
-    source = " \\\n  ".join(lines)
-    operation["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": source}]
-
-
-def summary_of(name: str) -> str:
-    """Turn an operation's id into words: listFactsOfMemory gives "List facts of memory"."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-    return words[0].upper() + words[1:]
-
-
-# Examples are words of a short story; tests send them.
-
 MESSAGES = [
     {"role": "user", "content": "I live in Oslo.", "id": "m1"},
     {"role": "assistant", "content": "Since when?", "id": "m2"},
 ]
-
 # The body of each operation that takes one.
 BODIES: dict[str, dict[str, Any]] = {
     "createWorkspace": {"slug": "meadow", "name": "Meadow", "ownerEmail": "ada@example.org"},
@@ -209,3 +139,75 @@ QUERIES: dict[str, dict[str, str]] = {
     "endFeature": {"reason": "outdated"},
     "readConversationContext": {"tokens": "500"},
 }
+
+
+def complete(result: Schema, **_: Any) -> Schema:
+    """Complete the whole file: a hook of drf-spectacular."""
+    known = {}
+    for path, methods in result["paths"].items():
+        for method, operation in methods.items():
+            if method in METHODS:
+                _complete_operation(path, method, operation)
+                known[operation["tags"][0]] = True
+    result["tags"] = [
+        {"name": name, "description": GROUPS[name][0]} if name in GROUPS else {"name": name}
+        for name in sorted(known, key=lambda name: ([*GROUPS, name].index(name), name))
+    ]
+    result["servers"] = [{"url": "/", "description": "The server that shows this page."}]
+    components = result["components"]
+    for name, words in KEYS.items():
+        components["securitySchemes"][name]["description"] = words
+    components["securitySchemes"]["header"] = {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-API-Key",
+        "description": "The same key, for programs that keep Authorization for themselves.",
+    }
+    for name, schema in components["schemas"].items():
+        # Generators take a field with a default for one that is always there: of a request it is
+        # not, so it is told in words.
+        for field in schema.get("properties", {}).values() if name.endswith("Request") else ():
+            if "default" in field:
+                words = f"Default: {json.dumps(field.pop('default'))}."
+                said = field.get("description", "")
+                field["description"] = f"{said} {words}" if said else words
+    problem = components["schemas"]["Problem"]["properties"]
+    for name, words in PROBLEM_WORDS.items():
+        problem[name]["description"] = words
+    return result
+
+
+def _complete_operation(path: str, method: str, operation: Schema) -> None:
+    name = operation["operationId"]
+    part = path.removeprefix(WORKSPACE).split("/")[0] if path.startswith(WORKSPACE) else "audit"
+    other = part.replace("-", " ").capitalize()
+    operation["tags"] = [BY_NAME.get(name) or BY_PART.get(part, other)]
+    operation["summary"] = summary_of(name)
+    if {"key": []} in operation.get("security", ()):
+        operation["security"].append({"header": []})
+    query = QUERIES.get(name, {})
+    for parameter in operation.get("parameters", ()):
+        own = query if parameter["in"] == "query" else PATH_EXAMPLES
+        if parameter["name"] in own and parameter["in"] in ("query", "path"):
+            parameter["example"] = own[parameter["name"]]
+    body = BODIES.get(name)
+    content = operation.get("requestBody", {}).get("content", {})
+    if body is not None and "application/json" in content:
+        content["application/json"]["examples"] = {"usual": {"value": body}}
+    address = path.format(**PATH_EXAMPLES) + (f"?{urlencode(query)}" if query else "")
+    lines = [f'curl -X {method.upper()} "$MEMORY_URL{address}"']
+    lines.append('-H "Authorization: Bearer $MEMORY_KEY"')
+    if body is not None:
+        lines.append('-H "Content-Type: application/json"')
+        lines.append("-d '" + json.dumps(body).replace("'", "'\\''") + "'")
+    source = " \\\n  ".join(lines)
+    operation["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": source}]
+
+
+def summary_of(name: str) -> str:
+    """Turn an operation's id into words: listFactsOfMemory gives "List facts of memory"."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return words[0].upper() + words[1:]
+
+
+# Examples are words of a short story; tests send them.

@@ -17,20 +17,18 @@ from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson,
 from memories.index import workspace_index
 from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
-from memories.search.confidence import FLOOR, FLOOR_OF_FEW
-from memories.search.context import AS_ASKED, ORDERS
-from memories.search.context_choice import Nearest
+from memories.search.confidence import FLOOR, FLOOR_OF_FEW, FLOOR_OF_MANY
+from memories.search.context_floor import Nearest
+from memories.search.context_lines import AS_ASKED, ORDERS
 from memories.search.request import PATHS, SearchOptions, SourceMessage, SourcePassage
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, one_of
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Free, Moment, NullIs, Number, OneOf, Whole, declared
+from workspaces.request_fields import Free, Moment, NullIs, Number, OneOf, PastMoment, Whole, declared
 
-Reranked = Annotated[
-    bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")
-]
+Reranked = Annotated[bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")]
 
 
 @declared
@@ -49,7 +47,20 @@ class SearchBody(SearchOptions):
     ] = None
     valid_at: Annotated[Moment | None, Field(description="What was true then.")] = None
     known_at: Annotated[Moment | None, Field(description="What was believed then.")] = None
+    said_before: Annotated[
+        PastMoment | None, Field(description="Only what had been said by then counts, whenever it came in.")
+    ] = None
     include: tuple[Annotated[str, OneOf(search.INCLUDES)], ...] = ()
+    layers: Annotated[
+        tuple[Annotated[str, OneOf(search.LAYERS)], ...] | None,
+        Field(
+            min_length=1,
+            description="By default, in `hybrid`, memories and messages are answered together, one hit for"
+            " what is about the same thing, and a message that was said later before the memories that it"
+            " speaks against. What only memories have (`factTypes`, `categories`, `scope`) leaves memories"
+            " alone, as the other rankings do.",
+        ),
+    ] = None
 
 
 class SourceJson(JsonAnswer):
@@ -76,14 +87,26 @@ class SourceJson(JsonAnswer):
             start, end = row.begun + source.start, row.begun + source.end
             part = PartJson(**row.part) if row.part else None
             return cls(
-                row.occurred_at, source.text, start, end, document_id=row.document_id,
-                chunk_id=row.chunk_id, title=row.title, part=part,
-            )  # fmt: skip
+                row.occurred_at,
+                source.text,
+                start,
+                end,
+                document_id=row.document_id,
+                chunk_id=row.chunk_id,
+                title=row.title,
+                part=part,
+            )
         row = source.episode
         return cls(
-            row.occurred_at, source.text, source.start, source.end, row.id, row.external_id,
-            row.role, row.author,
-        )  # fmt: skip
+            row.occurred_at,
+            source.text,
+            source.start,
+            source.end,
+            row.id,
+            row.external_id,
+            row.role,
+            row.author,
+        )
 
 
 class EchoJson(JsonAnswer):
@@ -123,11 +146,11 @@ class EchoJson(JsonAnswer):
     ] = UNSET
 
     @classmethod
-    def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
+    def of_hit(cls, hit: Hit, include: frozenset[str], at: AsOf) -> Self:
         """Return a hit as JSON. `include`: the names of its parts that the caller wants."""
         shown = cls(hit.layer, hit.score, round(hit.similarity, 4))
         if hit.layer == "memories":
-            shown.memory = MemoryJson.of(hit.memory, known_at)
+            shown.memory = MemoryJson.of(hit.memory, at, later=hit.later)
         elif hit.layer == "episodes":
             shown.episode = EpisodeJson.of(hit.episode)
         if "scores" in include:
@@ -197,14 +220,12 @@ class HitJson(EchoJson):
     chain: list[LinkJson] | UnsetType = UNSET
     neighbours: Annotated[
         list[EpisodeJson] | UnsetType,
-        Meta(
-            description="With `neighbours`, of an episode: what was said right before and after it."
-        ),
+        Meta(description="With `neighbours`, of an episode: what was said right before and after it."),
     ] = UNSET
 
     @classmethod
-    def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
-        shown = super().of_hit(hit, include, known_at)
+    def of_hit(cls, hit: Hit, include: frozenset[str], at: AsOf) -> Self:
+        shown = super().of_hit(hit, include, at)
         if hit.layer == "features":
             shown.feature = FeatureJson.of(hit.feature)
         elif hit.layer == "chunks":
@@ -212,16 +233,16 @@ class HitJson(EchoJson):
         elif hit.layer == "summaries":
             shown.summary = SummaryHitJson.of(hit.summary)
         if hit.echoes:
-            shown.echoes = [EchoJson.of_hit(echo, include, known_at) for echo in hit.echoes]
+            shown.echoes = [EchoJson.of_hit(echo, include, at) for echo in hit.echoes]
         if "neighbours" in include and hit.neighbours is not None:
             shown.neighbours = [EpisodeJson.of(row) for row in hit.neighbours]
         if "chain" in include:
-            shown.chain = [LinkJson.of_link(link, known_at) for link in hit.chain or ()]
+            shown.chain = [LinkJson.of_link(link, at.known_at) for link in hit.chain or ()]
         return shown
 
 
 def hits_of(hits: Iterable[Hit], request: SearchRequest) -> list[HitJson]:
-    return [HitJson.of_hit(hit, request.include, request.at.known_at) for hit in hits]
+    return [HitJson.of_hit(hit, request.include, request.at) for hit in hits]
 
 
 class NoteJson(JsonAnswer):
@@ -295,14 +316,17 @@ class SearchView(WorkspaceView):
 
 
 def request_of(body: SearchBody) -> SearchRequest:
-    layers = tuple(dict.fromkeys(body.layers))
-    return SearchRequest(
-        **values_of(body, SearchOptions) | {"layers": layers},
+    named = tuple(dict.fromkeys(body.layers or ()))
+    known = named or search.EVIDENCE
+    wanted = SearchRequest(
+        **values_of(body, SearchOptions),
+        layers=named or ("memories",),
         memory_scope=body.scope,
-        filter=None if body.filter is None else filters.parse(body.filter, layers),
-        at=AsOf(body.valid_at, body.known_at),
+        filter=None if body.filter is None else filters.parse(body.filter, known),
+        at=AsOf(body.valid_at, body.known_at, body.said_before),
         include=frozenset(body.include),
     )
+    return wanted if named else search.evidence_first(wanted)
 
 
 @declared
@@ -319,9 +343,7 @@ class ContextBody(SearchBody):
             " estimate.",
         ),
     ] = context.USUAL
-    layers: Annotated[tuple[Annotated[str, OneOf(search.LAYERS)], ...], Field(min_length=1)] = (
-        context.PACKED
-    )
+    layers: Annotated[tuple[Annotated[str, OneOf(search.LAYERS)], ...], Field(min_length=1)] = context.PACKED
     order: Annotated[
         str,
         OneOf((AS_ASKED, *ORDERS)),
@@ -337,8 +359,9 @@ class ContextBody(SearchBody):
                 ge=0,
                 le=1,
                 description="Where the confidence is below it, nothing is told but the person's"
-                f" standing wishes; 0 tells what there is. If nobody says else it is {FLOOR}, and"
-                f" {FLOOR_OF_FEW} where fewer than `limit` hits are all that there is, or where"
+                " standing wishes; 0 tells what there is. If nobody says else it grows with the"
+                f" messages that there are, from {FLOOR_OF_FEW} for three over {FLOOR} for three hundred"
+                f" to {FLOOR_OF_MANY} for three thousand; it is {FLOOR_OF_FEW}, too, where"
                 " something of the person is asked for who is named; where there is no more to"
                 " find, the little that is known of them is told whatever the confidence. A"
                 " question for all that is known of them is answered with it.",
@@ -392,9 +415,7 @@ class ContextAnswerJson(JsonAnswer):
         str | None,
         Meta(description="Why the text is empty: how near the nearest came. null where it is not."),
     ]
-    nearest: Annotated[
-        NearestJson | None, Meta(description="Of an empty text what came nearest, if anything.")
-    ]
+    nearest: Annotated[NearestJson | None, Meta(description="Of an empty text what came nearest, if anything.")]
     reranked: Reranked = UNSET
     notes: Notes = UNSET
 
@@ -408,9 +429,7 @@ class ContextView(WorkspaceView):
         """Return the best hits for a question, packed into a token budget as text for a prompt."""
         body = read(ContextBody, request.data)
         wanted = request_of(body)
-        packed = context.context(
-            self.scope, wanted, body.tokens, order=body.order, floor=body.floor
-        )
+        packed = context.context(self.scope, wanted, body.tokens, order=body.order, floor=body.floor)
         shown = ContextAnswerJson.of(
             packed,
             hits=hits_of(packed.hits, wanted),

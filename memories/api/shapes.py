@@ -3,7 +3,7 @@
 A row is an ORM object from `with_names()`, or one of search's own with the same columns.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
@@ -11,6 +11,8 @@ from uuid import UUID
 from msgspec import UNSET, Meta, UnsetType
 
 from memories.models import (
+    NOW,
+    AsOf,
     Category,
     Chunk,
     Document,
@@ -23,7 +25,9 @@ from memories.models import (
     MemoryScope,
     MemorySession,
     Source,
+    Standing,
     Supersession,
+    Touch,
     Visibility,
 )
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, column
@@ -94,27 +98,19 @@ class DocumentJson(JsonAnswer):
     user_id: UserId
     agent_id: AgentId
     visibility: Visibility
-    episode_id: Annotated[
-        UUID | None, Meta(description="The message that it is the text of, of one of an ingest.")
-    ]
+    episode_id: Annotated[UUID | None, Meta(description="The message that it is the text of, of one of an ingest.")]
     status: Annotated[str, Meta(description=", ".join(STATUSES))]
     step: Annotated[Document.State, column("state"), Meta(description="Finer than `status`.")]
     error_code: str | None
     reason: str | None
-    warnings: Annotated[
-        list[Free], Meta(description="{code, part}: what was left out of a file that was read.")
-    ]
+    warnings: Annotated[list[Free], Meta(description="{code, part}: what was left out of a file that was read.")]
     attempts: int
     next_attempt_at: datetime | None
     revision: Annotated[int | None, Meta(description="The number of the newest that was read.")]
-    session_id: Annotated[
-        UUID | None, Meta(description="The session that reads memories out of that.")
-    ]
+    session_id: Annotated[UUID | None, Meta(description="The session that reads memories out of that.")]
     pages: int | None
     extract: Document.Extract
-    is_apart: Annotated[
-        bool, Meta(description="Found only where a search names it or its space; see there.")
-    ]
+    is_apart: Annotated[bool, Meta(description="Found only where a search names it or its space; see there.")]
     published_at: datetime | None
     created_at: datetime
     updated_at: datetime
@@ -151,6 +147,19 @@ class DocumentJson(JsonAnswer):
         return self
 
 
+class LaterSaidJson(JsonAnswer):
+    """A message that was said after a memory, and speaks about what it says: `relation` is what it
+    says of it, `by` who found so."""
+
+    external_id: str | None
+    episode_id: UUID
+    occurred_at: datetime
+    quote: str
+    relation: Touch.Relation
+    probability: float
+    by: Touch.By
+
+
 class MemoryJson(JsonAnswer):
     id: UUID
     content: str
@@ -173,11 +182,14 @@ class MemoryJson(JsonAnswer):
     is_inference: bool
     source_count: Annotated[int, Meta(description="How many facts stand under it.")]
     pinned: Annotated[bool, Meta(description="No machine supersedes it.")]
-    held_at: Annotated[
-        datetime | None, Meta(description="Since when it waits for a person's decision.")
-    ]
-    uncertain: Annotated[
-        bool, Meta(description="Something that it rests on has ended; nobody has decided yet.")
+    held_at: Annotated[datetime | None, Meta(description="Since when it waits for a person's decision.")]
+    uncertain: Annotated[bool, Meta(description="Something that it rests on has ended; nobody has decided yet.")]
+    standing: Annotated[
+        Standing,
+        Meta(
+            description="current; questioned: later words may end it, its day is over, or something that it"
+            " rests on has ended; past: superseded, forgotten, expired or held for review."
+        ),
     ]
     forgotten_at: datetime | None
     forget_after: datetime | None
@@ -186,23 +198,37 @@ class MemoryJson(JsonAnswer):
     metadata: Free
     created_at: datetime
     updated_at: datetime
+    later_said: Annotated[
+        list[LaterSaidJson] | UnsetType,
+        Meta(
+            description="Messages said after it that speak about what it says, the newest first, as far as the"
+            " asker may see them; absent where there are none."
+        ),
+    ] = UNSET
 
     @classmethod
-    def of(cls, row: Any, known_at: datetime | None = None, **given: Any) -> Self:
-        """Return a memory as it is, or without what was learned of it after `known_at`; then the
-        row must come from `as_known` of that time."""
+    def of(cls, row: Any, at: AsOf = NOW, *, later: Sequence[Any] | None = None, **given: Any) -> Self:
+        """Return a memory as it is, or without what was learned of it later than `at`; then the row
+        must come from `as_known` of that time. `later`: rows of what was said of it later, where
+        the row does not have them."""
+        known_at = at.known_at
         memory = super().of(
             row,
             is_latest=_is_latest(row),
-            uncertain=known_at is None and row.is_uncertain,
+            uncertain=not at.columns and row.is_uncertain,
+            standing=row.known_standing if at.columns else row.standing,
         )
-        if known_at is None:
+        if said := getattr(row, "later_said", ()) if later is None else later:
+            memory.later_said = [LaterSaidJson.of(each) for each in said]
+        if not at.columns:
             return memory
-        if row.superseded_at and row.superseded_at > known_at:
+        if (known_at and row.superseded_at and row.superseded_at > known_at) or (
+            at.said_before and not row.known_superseded
+        ):
             memory.superseded_by_id = None
-        if row.forgotten_at and row.forgotten_at > known_at:
+        if known_at and row.forgotten_at and row.forgotten_at > known_at:
             memory.forgotten_at = memory.forget_reason = None
-        if row.held_at and row.held_at > known_at:
+        if known_at and row.held_at and row.held_at > known_at:
             memory.held_at = None
         memory.valid_until = row.known_valid_until
         memory.source_count = row.known_source_count
@@ -244,12 +270,8 @@ class CitationJson(JsonAnswer):
     start: int
     end: int
     quote: str
-    document_id: Annotated[
-        UUID | UnsetType, Meta(description="Of a document alone, as `part` is.")
-    ] = UNSET
-    part: Annotated[
-        PartJson | None | UnsetType, Meta(description="Its page or the like, where it has any.")
-    ] = UNSET
+    document_id: Annotated[UUID | UnsetType, Meta(description="Of a document alone, as `part` is.")] = UNSET
+    part: Annotated[PartJson | None | UnsetType, Meta(description="Its page or the like, where it has any.")] = UNSET
 
     @classmethod
     def of(cls, row: Any, **given: Any) -> Self:
@@ -267,9 +289,13 @@ class CitationJson(JsonAnswer):
         if row.episode is not None:
             return super().of(row, external_id=row.episode.external_id, chunk_id=None, **given)
         return super().of(
-            row, external_id=None, chunk_id=row.chunk, document_id=row.revision.document_id,
-            part=PartJson(**row.part) if row.part else None, **given,
-        )  # fmt: skip
+            row,
+            external_id=None,
+            chunk_id=row.chunk,
+            document_id=row.revision.document_id,
+            part=PartJson(**row.part) if row.part else None,
+            **given,
+        )
 
 
 class FactJson(JsonAnswer):
@@ -304,16 +330,14 @@ class ConversationJson(JsonAnswer):
     agent_id: AgentId
     workflow_id: Annotated[str | None, column("workflow")]
     title: str
-    audience: Annotated[
-        Audience | None, Meta(description="Whom it speaks for, where that was said.")
-    ]
+    audience: Annotated[Audience | None, Meta(description="Whom it speaks for, where that was said.")]
     metadata: Free
     created_at: datetime
     updated_at: datetime
 
 
 class IntentJson(JsonAnswer):
-    """A person's instruction to the memory, and what was done about it."""
+    """A person's order to the memory, and what was done about it."""
 
     id: UUID
     kind: Intent.Kind
@@ -394,9 +418,7 @@ class DecisionJson(JsonAnswer):
     rule: str
     method: str | None
     similarity: float | None
-    model: Annotated[
-        str | None, Meta(description="The embedding model of whose vectors it is the cosine.")
-    ]
+    model: Annotated[str | None, Meta(description="The embedding model of whose vectors it is the cosine.")]
     decided_by: str
     decided_at: datetime
     note: str | None
@@ -420,4 +442,4 @@ class LinkJson(JsonAnswer):
     @classmethod
     def of_link(cls, link: Link, known_at: datetime | None = None) -> Self:
         by = link.supersession
-        return cls(MemoryJson.of(link.memory, known_at), DecisionJson.of(by) if by else None)
+        return cls(MemoryJson.of(link.memory, AsOf(known_at=known_at)), DecisionJson.of(by) if by else None)

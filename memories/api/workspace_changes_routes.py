@@ -15,17 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories.api.ingest_routes import make_once
-from memories.erase import workspace_removal
+from memories.api.idempotency import make_once
+from memories.exchange.export_workspace import export_over_http
+from memories.ingest.waited_ingest import USUAL_WAIT
+from memories.privacy.erase import workspace_removal
 from memories.ranking import Weights
-from memories.transfer.workspace_files import export_over_http
-from memories.waited_ingest import USUAL_WAIT
-from memories.workspace_settings import (
-    WorkspaceSettings,
-    change_weights,
-    change_workspace,
-    settings_of,
-)
+from memories.settings.workspace_settings import WorkspaceSettings, change_weights, change_workspace, settings_of
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.problems import refused
@@ -35,6 +30,8 @@ from workspaces.api.workspace_routes import OneWorkspaceView, WorkspaceJson, Wor
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace, WorkspaceRemoval
 from workspaces.request_fields import Flag, Free, Number, Text, declared
+
+ANYWAY = "Change it though golden questions would be answered worse; else that is 409 with code `worse_answers`."
 
 
 def settings_schema() -> dict[str, Any]:
@@ -59,12 +56,6 @@ def settings_schema() -> dict[str, Any]:
     return schema
 
 
-ANYWAY = (
-    "Change it though golden questions would be answered worse; else that is 409 with code"
-    " `worse_answers`."
-)
-
-
 @declared
 class WorkspaceChanges(TypedDict, total=False):
     name: Annotated[Text, Field(max_length=200)]
@@ -80,9 +71,7 @@ class RemoveQuery:
 
 class RemovalJson(JsonAnswer):
     id: Annotated[UUID, column("workspace_id"), Meta(description="Of the workspace.")]
-    status: Annotated[
-        str, column("state"), Meta(description="planned, waiting, running, done or failed.")
-    ]
+    status: Annotated[str, column("state"), Meta(description="planned, waiting, running, done or failed.")]
     requested_by: str
     plan: Annotated[Free, Meta(description="Rows that would go, by what they are.")]
     removed: Annotated[Free, Meta(description="Rows that went.")]
@@ -92,13 +81,10 @@ class RemovalJson(JsonAnswer):
 
 
 class CreatingWorkspacesView(WorkspacesView):
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Let an administrator's POST with an Idempotency-Key make a single workspace."""
-        super().initial(request, *args, **kwargs)
-        if request.method == "POST" and (actor := administrator_of(request)):
-            key = idempotency_key(request)
-            if key is not None:
-                vars(self)["post"] = partial(make_once, actor, key, self.post, self.secrets)
+    def create(self, actor: str, request: Request) -> Response:
+        """Make a single workspace for requests with the same Idempotency-Key."""
+        key, make = idempotency_key(request), partial(super().create, actor)
+        return make(request) if key is None else make_once(actor, key, make, self.secrets, request)
 
 
 class ChangingWorkspaceView(OneWorkspaceView):
@@ -117,9 +103,7 @@ class ChangingWorkspaceView(OneWorkspaceView):
         """Change the name or settings: each setting that is sent is replaced whole; the others
         stay."""
         body = read(WorkspaceChanges, request.data)
-        row = change_workspace(
-            self.scope, body.get("name"), body.get("settings"), anyway=body.get("anyway", False)
-        )
+        row = change_workspace(self.scope, body.get("name"), body.get("settings"), anyway=body.get("anyway", False))
         return Response(WorkspaceJson.of(row))
 
     @operation("removeWorkspace", query=RemoveQuery, answer={200: RemovalJson, 202: RemovalJson})
@@ -138,9 +122,7 @@ class ChangingWorkspaceView(OneWorkspaceView):
             return Response(RemovalJson.of(done))
         if wish.dry_run:
             plan = workspace_removal.plan(row)
-            planned = WorkspaceRemoval(
-                workspace_id=row.pk, state="planned", requested_by=actor, plan=plan
-            )
+            planned = WorkspaceRemoval(workspace_id=row.pk, state="planned", requested_by=actor, plan=plan)
             return Response(RemovalJson.of(planned))
         asked = workspace_removal.request(row, actor)
         workspace_removal.run(asked.pk, USUAL_WAIT)
@@ -187,9 +169,7 @@ class WeightChanges:
 
 def weights_response(weights: Weights) -> Response:
     values, described = weights.named(), Weights.described()
-    return Response(
-        WeightsJson({name: WeightJson(values[name], **described[name]) for name in described})
-    )
+    return Response(WeightsJson({name: WeightJson(values[name], **described[name]) for name in described}))
 
 
 class RankingView(WorkspaceView):

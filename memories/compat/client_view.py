@@ -12,12 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from memories import erase
+from memories.api.http_errors import as_problem
+from memories.api.shapes import LaterSaidJson
 from memories.errors import NotFound
-from memories.http_errors import as_problem
 from memories.index import workspace_index
+from memories.ingest.waited_ingest import USUAL_WAIT
 from memories.models import Citation, Episode, Link, Memory, chain
-from memories.waited_ingest import USUAL_WAIT
+from memories.privacy import erase
+from memories.search import Hit
 from workspaces.api.json_answers import JsonRenderer
 from workspaces.api.json_requests import (
     StrictJSONParser,
@@ -29,6 +31,22 @@ from workspaces.api.views import AnswersJSON, IsKnown
 from workspaces.auth import KeyAuthentication
 from workspaces.models import Capability
 from workspaces.scope import Scope
+
+OLDER = """
+with recursive older (head, id) as (
+  select id, id from unnest(%(ids)s::uuid[]) as given (id) union
+  select o.head, m.id from memories_memory m join older o on m.superseded_by_id = o.id
+  where m.workspace_id = %(workspace)s)
+select head, id from older
+"""
+
+
+def later_said(hit: Hit) -> dict[str, Any]:
+    """Return what the metadata of a result say of it: what was said of a memory later; or of a
+    message, which is no memory and can only be read, that it is one."""
+    if hit.episode:
+        return {"layer": "episodes", "occurredAt": hit.row.occurred_at}
+    return {"laterSaid": [LaterSaidJson.of(each) for each in hit.later]} if hit.later else {}
 
 
 class ClientView(APIView):
@@ -42,9 +60,12 @@ class ClientView(APIView):
     schema = None  # these routes are another server's, and not in our own schema
     beside = workspace_index.BESIDE_KEY
     needs: ClassVar[Mapping[str, str]] = {
-        "GET": Capability.READ, "POST": Capability.READ, "PUT": Capability.CURATE,
-        "PATCH": Capability.CURATE, "DELETE": Capability.CURATE,
-    }  # fmt: skip
+        "GET": Capability.READ,
+        "POST": Capability.READ,
+        "PUT": Capability.CURATE,
+        "PATCH": Capability.CURATE,
+        "DELETE": Capability.CURATE,
+    }
     scope: Scope
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -75,7 +96,7 @@ def refuse_erasing(scope: Scope) -> None:
         raise refused("A key of an agent, or limited to subjects or spaces, does not erase.")
 
 
-def erase_and_wait(scope: Scope, kind: str, row_id: uuid.UUID) -> None:
+def wait_for_erasure(scope: Scope, kind: str, row_id: uuid.UUID) -> None:
     """Erase a row and wait for it; what is not gone in time, the worker erases."""
     target = erase.target_of(scope, kind, row_id)
     erase.run_or_wait(erase.request(scope, target).pk, USUAL_WAIT)
@@ -94,14 +115,6 @@ class UnknownView(ClientView):
 
 
 # Chains as another server's client has them: any id of a chain leads to its live memory.
-
-OLDER = """
-with recursive older (head, id) as (
-  select id, id from unnest(%(ids)s::uuid[]) as given (id) union
-  select o.head, m.id from memories_memory m join older o on m.superseded_by_id = o.id
-  where m.workspace_id = %(workspace)s)
-select head, id from older
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,129 +1,60 @@
 """Routes of mem0's hosted server, of its versions 1, 2 and 3, as its clients 1.0 and 2.2 ask them.
-
 Its errors are JSON with `detail`, its paths end with a slash, and a memory keeps its id when its
-words change.
-"""
+words change."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Annotated, Any
 
 from django.db.models import Count, Max, Min, QuerySet
 from django.utils import timezone
-from pydantic import ConfigDict, Field, with_config
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import review, search
+from memories import search
+from memories.belief import review
+from memories.belief.review import MemoryEdit
 from memories.compat.client_view import (
     ClientView,
     chain_of,
-    erase_and_wait,
     head_of,
+    later_said,
     metadata_of,
     refuse_erasing,
     roots_of,
+    wait_for_erasure,
 )
+from memories.compat.mem0_filter import ENTITIES, Name, filter_of, sent
 from memories.errors import Invalid, NotFound, needed
 from memories.ingest import IngestRequest, NewMessage
+from memories.ingest.waited_ingest import USUAL_WAIT, session_waited_for, wait_for_ingest
+from memories.language.bounds import LONGEST_ID, LONGEST_QUERY, MOST_HITS, MOST_MESSAGES
 from memories.models import Conversation, Link, Memory, MemorySession
 from memories.models.memory import MemoryQuerySet
-from memories.review import MemoryEdit
-from memories.search import SearchRequest, filters
+from memories.search import Hit, SearchRequest
 from memories.search.filters import Filter, matching_memories
-from memories.waited_ingest import USUAL_WAIT, ingest_and_wait, session_waited_for
 from workspaces.api.json_requests import read
 from workspaces.models import Agent, Capability, Subject
-from workspaces.request_fields import AnyText, Flag, Free, Metadata, NullIs, Number, OwnId, Text
+from workspaces.request_fields import AnyText, Flag, Free, Metadata, NullIs, Number, Text
 from workspaces.scope import Scope
 
-# What mem0's client sends (more than is used here, and that is no fault of its caller), its
-# filters among it.
-
-ENTITIES = {
-    "user_id": "userId",
-    "agent_id": "agentId",
-    "run_id": "threadId",
-    "app_id": "metadata.app_id",
-}
-FIELDS = {
-    **ENTITIES,
-    "created_at": "createdAt",
-    "updated_at": "updatedAt",
-    "categories": "category",
-    "keywords": "content",
-}
-OPERATORS = {
-    **{name: name for name in ("eq", "gt", "gte", "lt", "lte", "in", "contains")},
-    "ne": "neq",
-    "icontains": "contains",
-}
-ANY = "*"
-JOINTS = {"AND": "and", "OR": "or"}
-DEEPEST = 10
-
-
-def filter_of(given: Mapping[str, Any]) -> Filter:
-    """Return the filter of a request, in `filters` or beside it. Raises Invalid without one."""
-    tree = given.get("filters") or {}
-    if not isinstance(tree, dict):
-        raise Invalid("filters", "Must be an object.")
-    beside = {name: given[name] for name in ENTITIES if given.get(name) is not None}
-    parts = [part for part in (tree, beside) if part]
-    if not parts:
-        raise Invalid("filters", f"Name whose memories: one of {', '.join(ENTITIES)}.")
-    return filters.parse({"and": [_translated(part, "filters") for part in parts]}, ("memories",))
-
-
-def _translated(given: Any, path: str, depth: int = 0) -> dict[str, Any]:
-    if not isinstance(given, dict) or not given:
-        raise Invalid(path, "Must be an object that is not empty.")
-    if depth > DEEPEST:
-        raise Invalid(path, f"Nested deeper than {DEEPEST}.")
-    parts: list[dict[str, Any]] = []
-    for name, value in given.items():
-        place = f"{path}.{name}"
-        if name in JOINTS or name == "NOT":
-            listed = value if isinstance(value, list) else [value]
-            if not listed:
-                raise Invalid(place, "Must not be empty.")
-            within = [_translated(part, place, depth + 1) for part in listed]
-            parts.append({JOINTS[name]: within} if name in JOINTS else {"not": {"or": within}})
-        elif name == "metadata":
-            if not isinstance(value, dict) or not value:
-                raise Invalid(place, "Must be an object that is not empty.")
-            for key, wanted in value.items():
-                parts += _conditions(f"metadata.{key}", wanted, f"{place}.{key}")
-        elif name in FIELDS:
-            parts += _conditions(FIELDS[name], value, place)
-        else:
-            known = ", ".join([*JOINTS, "NOT", *FIELDS, "metadata"])
-            raise Invalid(place, f"There is no such field. Known: {known}.")
-    return {"and": parts}
-
-
-def _conditions(field: str, wanted: Any, path: str) -> list[dict[str, Any]]:
-    if wanted == ANY:
-        return [{"field": field, "op": "exists", "value": True}]
-    if not isinstance(wanted, dict):
-        return [{"field": field, "op": "contains" if field == "content" else "eq", "value": wanted}]
-    parts = []
-    for op, value in wanted.items():
-        if op not in OPERATORS:
-            raise Invalid(f"{path}.{op}", f"Known: {', '.join(OPERATORS)}.")
-        parts.append({"field": field, "op": OPERATORS[op], "value": value})
-    return parts
-
-
-sent = with_config(ConfigDict(extra="ignore"))
-
-Name = Annotated[OwnId, NullIs("")]
 LARGEST_PAGE = 100
 LAST_SECOND = 253_370_764_800  # the last year that a date can have begins
 
 Score = Annotated[Number, Field(ge=0, le=1)]
+
+
+TYPES = {"user": "user_id", "agent": "agent_id", "run": "run_id", "app": "app_id"}
+# In the order in which all can be deleted: with a run goes less than with its user.
+COLUMNS = {
+    "run": "conversation__external_id",
+    "agent": "agent__external_id",
+    "user": "subject__external_id",
+}
+ROLES = ("user", "assistant", "system")
 
 
 @sent
@@ -131,13 +62,13 @@ Score = Annotated[Number, Field(ge=0, le=1)]
 class Mem0Message:
     role: Text
     content: AnyText
-    name: Annotated[AnyText, Field(max_length=255), NullIs("")] = ""
+    name: Annotated[AnyText, Field(max_length=LONGEST_ID), NullIs("")] = ""
 
 
 @sent
 @dataclass(frozen=True, slots=True)
 class Mem0Add:
-    messages: Annotated[tuple[Mem0Message, ...], Field(min_length=1, max_length=1000)]
+    messages: Annotated[tuple[Mem0Message, ...], Field(min_length=1, max_length=MOST_MESSAGES)]
     user_id: Name = ""
     agent_id: Name = ""
     run_id: Name = ""
@@ -155,15 +86,13 @@ class Mem0Add:
 
     @property
     def occurred_at(self) -> datetime | None:
-        return (
-            None if self.timestamp is None else datetime.fromtimestamp(self.timestamp).astimezone()
-        )
+        return None if self.timestamp is None else datetime.fromtimestamp(self.timestamp).astimezone()
 
 
 @sent
 @dataclass(frozen=True, slots=True)
 class Mem0Search:
-    query: Annotated[Text, Field(max_length=10_000)]
+    query: Annotated[Text, Field(max_length=LONGEST_QUERY)]
     top_k: Annotated[int, Field(ge=1), NullIs(10)] = 10
     threshold: Score | None = None
 
@@ -221,21 +150,47 @@ class Mem0BatchItem:
 @sent
 @dataclass(frozen=True, slots=True)
 class Mem0Batch:
-    memories: Annotated[tuple[Mem0BatchItem, ...], Field(min_length=1, max_length=1000)]
+    memories: Annotated[tuple[Mem0BatchItem, ...], Field(min_length=1, max_length=MOST_MESSAGES)]
 
 
 # How chains look to mem0's client: one memory with one id, that of its first version, whatever
 # happened since.
 
 
-def shown(
-    scope: Scope, rows: Sequence[Any], scores: Sequence[float] | None = None
-) -> list[dict[str, Any]]:
+def results_of(scope: Scope, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Return hits in mem0's form; a message looks as a memory does."""
+    memories = iter(shown(scope, [hit.row for hit in hits if hit.memory]))
+    answers = []
+    for hit in hits:
+        answer = next(memories) if hit.memory else message(hit.row)
+        answer["metadata"] = {**answer["metadata"], **later_said(hit)}
+        answers.append({**answer, "score": round(hit.similarity, 4)})
+    return answers
+
+
+def message(row: Any) -> dict[str, Any]:
+    """Return a message in the form of a memory."""
+    return {
+        "id": row.id,
+        "memory": row.content,
+        "user_id": row.user_external or None,
+        "agent_id": row.agent_external or None,
+        "run_id": row.thread_external or None,
+        "app_id": None,
+        "metadata": row.metadata,
+        "categories": [],
+        "created_at": row.created_at,
+        "updated_at": row.created_at,
+        "expiration_date": None,
+    }
+
+
+def shown(scope: Scope, rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return heads with the names of their ids, in mem0's form."""
     ids = [row.id for row in rows]
     roots, said = roots_of(scope, ids), metadata_of(scope, ids)
     answers = []
-    for place, row in enumerate(rows):
+    for row in rows:
         root = roots[row.id]
         metadata = {**said.get(row.id, {}), **row.metadata}
         answer = {
@@ -251,8 +206,6 @@ def shown(
             "updated_at": row.created_at if root.id != row.id else row.updated_at,
             "expiration_date": expiry_date(row.forget_after),
         }
-        if scores is not None:
-            answer["score"] = round(scores[place], 4)
         answers.append(answer)
     return answers
 
@@ -311,17 +264,6 @@ def expiry_date(forget_after: datetime | None) -> date | None:
     return (forget_after - timedelta(seconds=1)).date() if forget_after else None
 
 
-MOST_HITS = 100
-TYPES = {"user": "user_id", "agent": "agent_id", "run": "run_id", "app": "app_id"}
-# In the order in which all can be deleted: with a run goes less than with its user.
-COLUMNS = {
-    "run": "conversation__external_id",
-    "agent": "agent__external_id",
-    "user": "subject__external_id",
-}
-ROLES = ("user", "assistant", "system")
-
-
 class Mem0View(ClientView):
     def error_body(self, detail: str, code: str) -> dict[str, Any]:
         return {"detail": detail, "code": code}
@@ -355,7 +297,7 @@ class AddView(Mem0View):
         if not any(asked.name(which) for which in ENTITIES):
             raise Invalid("user_id", f"Name whose it is: one of {', '.join(ENTITIES)}.")
         app = asked.name("app_id")
-        session = ingest_and_wait(
+        session = wait_for_ingest(
             self.scope,
             request.META,
             IngestRequest(
@@ -401,10 +343,10 @@ class SearchMem0View(Mem0View):
                 limit=min(asked.top_k, MOST_HITS),
                 min_similarity=asked.threshold,
                 filter=filter_of(body_of(request)),
+                newest_first=True,
             ),
         )
-        rows, scores = [hit.row for hit in answer.hits], [hit.similarity for hit in answer.hits]
-        return Response({"results": shown(self.scope, rows, scores)})
+        return Response({"results": results_of(self.scope, search.with_news(answer.hits))})
 
 
 class ListMem0View(Mem0View):
@@ -480,9 +422,7 @@ class EntitiesMem0View(Mem0View):
         results = []
         for kind, column in COLUMNS.items():
             rows = self.believed().filter(**{f"{column}__isnull": False}).values(column)
-            named = rows.annotate(
-                total=Count("pk"), first=Min("created_at"), last=Max("updated_at")
-            )
+            named = rows.annotate(total=Count("pk"), first=Min("created_at"), last=Max("updated_at"))
             results += [
                 {
                     "id": row[column],
@@ -523,7 +463,7 @@ class EntityMem0View(Mem0View):
 
     def erase(self, kind: str, rows: QuerySet[Any]) -> None:
         row = needed(rows.first(), "Entity")
-        erase_and_wait(self.scope, kind, row.pk)
+        wait_for_erasure(self.scope, kind, row.pk)
 
 
 def body_of(request: Request) -> dict[str, Any]:

@@ -7,12 +7,16 @@ from typing import Any
 from memories.errors import Invalid
 
 LONGEST, DEEPEST = 5_000, 6
-TOKEN = re.compile(
-    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<word>[\w.:@+-]+)|(?P<op><=|>=|<>|!=|[=<>])|(?P<mark>[(),]))"
-)
+TOKEN = re.compile(r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<word>[\w.:@+-]+)|(?P<op><=|>=|<>|!=|[=<>])|(?P<mark>[(),]))")
 OPERATORS = {
-    "=": "eq", "!=": "neq", "<>": "neq", "<": "lt", "<=": "lte", ">": "gt", ">=": "gte",
-}  # fmt: skip
+    "=": "eq",
+    "!=": "neq",
+    "<>": "neq",
+    "<": "lt",
+    "<=": "lte",
+    ">": "gt",
+    ">=": "gte",
+}
 OF_EPISODES = {
     "uid": "id",
     "content": "content",

@@ -14,16 +14,10 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import erase, review, search
-from memories.chat import (
-    AskedChat,
-    ChatRequest,
-    SourceFilter,
-    as_answer,
-    ask,
-    documents_named,
-    tone_of,
-)
+from memories import search
+from memories.belief import review
+from memories.chat.replies import AskedChat, ChatRequest, as_answer, ask, tone_of
+from memories.chat.sources import SourceFilter, documents_named
 from memories.compat.client_view import ClientView, head_of, refuse_erasing, roots_of
 from memories.compat.supermemory_shapes import (
     AskedInChat,
@@ -51,15 +45,18 @@ from memories.documents import document_store, pipeline
 from memories.documents.document_store import NewDocument
 from memories.documents.search_documents import DocumentSearch, search_documents
 from memories.errors import BudgetSpent, Conflict, Forbidden, Invalid, NotFound, needed
-from memories.features.profile import ProfileOptions, dynamic_lines, profile, static_lines
 from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import AT_ONCE
+from memories.ingest.waited_ingest import USUAL_WAIT, wait_for_ingest
+from memories.language.bounds import MOST_HITS
 from memories.models import Conversation, Document, Memory
 from memories.models.document import DocumentQuerySet
-from memories.providers.extractor_and_chat_model import ChatMessage
+from memories.privacy import erase
+from memories.profiles.profile import ProfileOptions, profile
+from memories.profiles.profile_lines import dynamic_lines, static_lines
+from memories.providers.chat_model import ChatMessage
 from memories.search import SearchRequest, filters
-from memories.waited_ingest import USUAL_WAIT, ingest_and_wait
-from memoryproject.front.wire import FRONT
+from memoryproject.server.front.wire import FRONT
 from workspaces.api.json_requests import StrictJSONParser, read
 from workspaces.api.problems import Problem
 from workspaces.auth import as_uuid
@@ -67,8 +64,10 @@ from workspaces.models import Capability
 from workspaces.scope import OF_OTHERS, Scope, covers, subject_to_read
 
 SAYING = 300  # characters: one as short as that is remembered whole where nothing is read in it
-MOST_HITS = 100
 WORKING = ("queued", "extracting", "chunking", "embedding", "indexing")
+
+
+LASTING = ("facts", "preferences", "profile", "uncategorized")
 
 
 class SupermemoryView(ClientView):
@@ -155,7 +154,7 @@ def learned(scope: Scope, document: Document, asked: SupermemoryDocument) -> Doc
         metadata=asked.metadata or {},
         occurred_at=asked.document_date,
     )
-    ingest_and_wait(scope, {FRONT: True}, request, USUAL_WAIT)
+    wait_for_ingest(scope, {FRONT: True}, request, USUAL_WAIT)
     return pipeline.run(document.pk) or Document.objects.get(pk=document.pk)
 
 
@@ -163,9 +162,7 @@ def thread_of(document_id: uuid.UUID) -> str:
     return f"document:{document_id}"
 
 
-def new_document(
-    asked: SupermemoryDocument, parts: Iterable[bytes] | None, *, filename: str = ""
-) -> NewDocument:
+def new_document(asked: SupermemoryDocument, parts: Iterable[bytes] | None, *, filename: str = "") -> NewDocument:
     """Return the new document of a request; with `parts` None, its address is fetched."""
     metadata = asked.metadata or {}
     title = asked.title or metadata.get("title")
@@ -272,9 +269,7 @@ class SupermemoryListView(SupermemoryView):
         column = {"createdAt": "created_at", "updatedAt": "updated_at"}[asked.sort]
         down = "-" if asked.order == "desc" else ""
         total, size = rows.count(), asked.size
-        page = rows.order_by(f"{down}{column}", f"{down}pk")[
-            (asked.page - 1) * size : asked.page * size
-        ]
+        page = rows.order_by(f"{down}{column}", f"{down}pk")[(asked.page - 1) * size : asked.page * size]
         return Response(
             {
                 "memories": [listed_document(row, content=asked.include_content) for row in page],
@@ -307,19 +302,20 @@ class SupermemorySearchView(SupermemoryView):
         ordinals = ordinals_of(answer.hits)
         hits = [
             found_document(
-                hit, ordinals, asked.chunk_threshold, summary=asked.include_summary,
+                hit,
+                ordinals,
+                asked.chunk_threshold,
+                summary=asked.include_summary,
                 content=asked.include_full_docs,
             )
             for hit in answer.hits
-        ]  # fmt: skip
+        ]
         results = [hit for hit in hits if hit is not None]
         timing = round(answer.took_ms, 3)
         return Response({"results": results, "total": len(results), "timing": timing})
 
 
-def question(
-    asked: Any, tags: Sequence[str], document_ids: tuple[uuid.UUID, ...] = ()
-) -> DocumentSearch:
+def question(asked: Any, tags: Sequence[str], document_ids: tuple[uuid.UUID, ...] = ()) -> DocumentSearch:
     """Return the search of a request of either version. Raises Invalid without words."""
     if not asked.q:
         raise Invalid("q", "Say what is looked for.", "blank")
@@ -344,8 +340,7 @@ class SupermemoryChatView(SupermemoryView):
         if asked.messages[-1].role != "user":
             raise Invalid("messages", "The last one must be the user's.")
         messages = tuple(
-            ChatMessage("user" if each.role == "user" else "assistant", each.content)
-            for each in asked.messages
+            ChatMessage("user" if each.role == "user" else "assistant", each.content) for each in asked.messages
         )
         documents = documents_named(self.scope, asked.scoped_document_ids)
         # A container is whom its memories are about.
@@ -370,8 +365,6 @@ class NoConnectionsView(SupermemoryView):
 
 # supermemory's routes of memories and profiles, version 4. A container is the subject of both.
 
-LASTING = ("facts", "preferences", "profile", "uncategorized")
-
 
 class SupermemoryRecallView(SupermemoryView):
     def post(self, request: Request) -> Response:
@@ -395,8 +388,9 @@ def recalled(scope: Scope, asked: MemoryQuestion) -> dict[str, Any]:
             min_similarity=asked.threshold,
             rerank=asked.rerank,
             filter=filters.parse({"and": conditions}, ("memories",)) if conditions else None,
+            newest_first=True,
         )
-        results += found_memories(scope, search.search(scope, wanted).hits)
+        results += found_memories(scope, search.with_news(search.search(scope, wanted).hits))
     if asked.search_mode != "memories":
         hits = search_documents(scope, passages).hits
         results += [one for one in found_chunks(hits) if one["similarity"] >= asked.threshold]
@@ -424,13 +418,9 @@ class SupermemoryProfileView(SupermemoryView):
             "dynamic": dynamic_lines(known),
         }
         wanted = asked.include or ("static", "dynamic")
-        answer: dict[str, Any] = {
-            "profile": {name: lines for name, lines in parts.items() if name in wanted}
-        }
+        answer: dict[str, Any] = {"profile": {name: lines for name, lines in parts.items() if name in wanted}}
         if asked.q:
-            told = MemoryQuestion(
-                container_tag=asked.container_tag, q=asked.q, threshold=asked.threshold
-            )
+            told = MemoryQuestion(container_tag=asked.container_tag, q=asked.q, threshold=asked.threshold)
             answer["searchResults"] = recalled(self.scope, told)
         return Response(answer)
 

@@ -12,14 +12,15 @@ from django.db.models.lookups import Exact, IContains
 from pydantic import BeforeValidator, ConfigDict, Field, with_config
 from pydantic.alias_generators import to_camel
 
-from memories import guard
-from memories.chat import MODES, SIMPLE
-from memories.compat.client_view import metadata_of, roots_of
+from memories.chat.replies import MODES, SIMPLE
+from memories.compat.client_view import later_said, metadata_of, roots_of
 from memories.documents import blobs
 from memories.documents.search_documents import DocumentHit, Tag
 from memories.errors import Invalid
 from memories.ingest.ingest_request import AT_ONCE
+from memories.language.bounds import LONGEST_QUERY
 from memories.models import Chunk, Document, Memory
+from memories.reading import guard
 from memories.search import Hit
 from workspaces.request_fields import (
     AnyText,
@@ -48,6 +49,10 @@ Score = Annotated[Number, Field(ge=0, le=1)]
 CustomId = Annotated[Text, Field(max_length=150), NullIs("")]
 
 
+TYPES = {"repository": "github_markdown"}
+SHOWN_OF_A_HIT = ("title", "type", "metadata", "url", "customId", "createdAt", "updatedAt")
+
+
 def _tags(given: Any) -> Any:
     """Read the tags of a form: one tag, or a list of them as JSON."""
     if isinstance(given, str):
@@ -72,9 +77,7 @@ class ContainerTags:
     """The containers of a request, given under either of two names."""
 
     container_tag: Annotated[Tag, NullIs("")] = ""
-    container_tags: Annotated[
-        tuple[Tag, ...], BeforeValidator(_tags), Field(max_length=100), NullIs(())
-    ] = ()
+    container_tags: Annotated[tuple[Tag, ...], BeforeValidator(_tags), Field(max_length=100), NullIs(())] = ()
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -154,7 +157,7 @@ class SupermemoryBulk(ContainerTags):
 @sent
 @dataclass(frozen=True, slots=True)
 class DocumentQuestion(ContainerTags):
-    q: Annotated[Text, Field(max_length=10_000)] = ""
+    q: Annotated[Text, Field(max_length=LONGEST_QUERY)] = ""
     limit: Annotated[int, Field(ge=1)] = 10
     chunk_threshold: Score = 0.0
     doc_id: Annotated[OwnId, NullIs("")] = ""
@@ -168,7 +171,7 @@ class DocumentQuestion(ContainerTags):
 @sent
 @dataclass(frozen=True, slots=True)
 class MemoryQuestion(ContainerTags):
-    q: Annotated[Text, Field(max_length=10_000)] = ""
+    q: Annotated[Text, Field(max_length=LONGEST_QUERY)] = ""
     limit: Annotated[int, Field(ge=1)] = 10
     threshold: Score = 0.0
     rerank: Flag = False
@@ -180,7 +183,7 @@ class MemoryQuestion(ContainerTags):
 @dataclass(frozen=True, slots=True)
 class ProfileQuestion:
     container_tag: Tag
-    q: Annotated[Text, Field(max_length=10_000), NullIs("")] = ""
+    q: Annotated[Text, Field(max_length=LONGEST_QUERY), NullIs("")] = ""
     threshold: Score = 0.0
     include: tuple[str, ...] | None = None
     filters: Annotated[Free, NullIs({})] = field(default_factory=dict)
@@ -250,9 +253,7 @@ def _condition(given: Free, path: str) -> Free:
             readings.append(float(value))
         condition = {"or": [{"field": name, "op": "eq", "value": one} for one in readings]}
     else:
-        raise Invalid(
-            f"{path}.filterType", "Known: metadata, numeric, array_contains, string_contains."
-        )
+        raise Invalid(f"{path}.filterType", "Known: metadata, numeric, array_contains, string_contains.")
     return {"not": condition} if given.get("negate") in (True, "true") else condition
 
 
@@ -279,9 +280,6 @@ def _over_rows(tree: Free) -> Any:
     text = text.lower() if isinstance(value, bool) else text
     key = tree["field"].removeprefix("metadata.")
     return compare[tree["op"]](KeyTextTransform(key, F("metadata")), text)
-
-
-TYPES = {"repository": "github_markdown"}
 
 
 def owner_of(document: Any) -> str:
@@ -370,9 +368,13 @@ def whole_document(scope: Scope, document: Document, memories: Sequence[Memory])
 
 
 def found_document(
-    hit: DocumentHit, ordinals: Mapping[uuid.UUID, int], threshold: float, *, summary: bool,
+    hit: DocumentHit,
+    ordinals: Mapping[uuid.UUID, int],
+    threshold: float,
+    *,
+    summary: bool,
     content: bool,
-) -> dict[str, Any] | None:  # fmt: skip
+) -> dict[str, Any] | None:
     """Return a document with its chunks that are near enough; None where there are none."""
     near = [each for each in hit.passages if each.similarity >= threshold]
     if not near:
@@ -397,9 +399,6 @@ def found_document(
     }
 
 
-SHOWN_OF_A_HIT = ("title", "type", "metadata", "url", "customId", "createdAt", "updatedAt")
-
-
 def ordinals_of(hits: Iterable[DocumentHit]) -> dict[uuid.UUID, int]:
     """Return the numbers of the chunks in their documents, from 0."""
     ids = {each.row.chunk_id for hit in hits for each in hit.passages}
@@ -407,17 +406,17 @@ def ordinals_of(hits: Iterable[DocumentHit]) -> dict[uuid.UUID, int]:
 
 
 def found_memories(scope: Scope, hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    ids = [hit.row.id for hit in hits]
+    ids = [hit.row.id for hit in hits if hit.memory]
     roots, metadata = roots_of(scope, ids), metadata_of(scope, ids)
     return [
         {
             "id": hit.row.id,
             "memory": hit.row.content,
             "similarity": round(hit.similarity, 4),
-            "metadata": {**metadata.get(hit.row.id, {}), **hit.row.metadata},
-            "updatedAt": hit.row.updated_at,
-            "version": hit.row.version,
-            "rootMemoryId": roots[hit.row.id].id,
+            "metadata": {**metadata.get(hit.row.id, {}), **hit.row.metadata, **later_said(hit)},
+            "updatedAt": hit.row.updated_at if hit.memory else hit.row.created_at,
+            "version": hit.row.version if hit.memory else 1,
+            "rootMemoryId": roots[hit.row.id].id if hit.memory else hit.row.id,
         }
         for hit in hits
     ]
@@ -432,10 +431,7 @@ def found_chunks(hits: Iterable[DocumentHit]) -> list[dict[str, Any]]:
             "metadata": hit.document.metadata,
             "updatedAt": hit.document.updated_at,
             "documents": [
-                {
-                    name: whole[name]
-                    for name in ("id", "title", "type", "metadata", "createdAt", "updatedAt")
-                }
+                {name: whole[name] for name in ("id", "title", "type", "metadata", "createdAt", "updatedAt")}
             ],
         }
         for hit in hits

@@ -10,20 +10,14 @@ urlpatterns = [
     path("v1/ping/", mem0.PingView.as_view()),
     path("v3/memories/add/", mem0.AddView.as_view()),
     path("v1/memories/", mem0.MemoriesMem0View.as_view()),
-    *(
-        path(f"{version}/memories/search/", mem0.SearchMem0View.as_view())
-        for version in ("v1", "v2", "v3")
-    ),
+    *(path(f"{version}/memories/search/", mem0.SearchMem0View.as_view()) for version in ("v1", "v2", "v3")),
     path("v2/memories/", mem0.ListMem0View.as_view()),
     path("v3/memories/", mem0.ListMem0View.as_view()),
     path("v1/memories/<str:row>/", mem0.MemoryMem0View.as_view()),
     path("v1/memories/<str:row>/history/", mem0.HistoryMem0View.as_view()),
     path("v1/batch/", mem0.BatchMem0View.as_view()),
     path("v1/entities/", mem0.EntitiesMem0View.as_view()),
-    *(
-        path(f"{version}/entities/<str:kind>/<path:name>/", mem0.EntityMem0View.as_view())
-        for version in ("v1", "v2")
-    ),
+    *(path(f"{version}/entities/<str:kind>/<path:name>/", mem0.EntityMem0View.as_view()) for version in ("v1", "v2")),
     path("v3/documents", supermemory.SupermemoryDocumentsView.as_view()),
     path("v3/documents/file", supermemory.SupermemoryDocumentsView.as_view()),
     path("v3/documents/batch", supermemory.SupermemoryBatchView.as_view()),
@@ -68,6 +62,6 @@ urlpatterns = [
             "api/v2",
             "api/v1/orgs",
             "api/v1/webhooks",
-        )  # fmt: skip
+        )
     ),
 ]

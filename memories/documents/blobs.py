@@ -15,16 +15,16 @@ import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Count, Q, Sum
 
-from memories.errors import NoRoom
+from memories.errors import NoRoom, WorkspaceFull
 from memories.models import Blob
-from memoryproject import crossings
-from memoryproject.postgres import visible
+from memoryproject.postgres import crossings, visible
 
 PART = 1 << 20
 LOOKED_UP = 1_000  # files, while nobody can bring one
@@ -53,28 +53,92 @@ def locked(folder: Path, operation: int) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
+class FileShare:
+    """The files that a workspace keeps: how many, their bytes, and the most bytes that it may keep;
+    None: no limit. `is_known`: the file that was asked about is one of them."""
+
+    files: int
+    bytes: int
+    most: int | None
+    is_known: bool = False
+
+
+def share_of(workspace_id: uuid.UUID, digest: str = "") -> FileShare:
+    """Sum up a workspace's files. The same file twice is one, as it is on the disk."""
+    sums = Blob.objects.filter(workspace_id=workspace_id).aggregate(
+        files=Count("*"), bytes=Sum("size"), known=Count("pk", filter=Q(digest=digest))
+    )
+    most = settings.WORKSPACE_FILES_MAX_MB * 2**20
+    return FileShare(sums["files"], int(sums["bytes"] or 0), most or None, bool(sums["known"]))
+
+
+def refuse_when_full(workspace_id: uuid.UUID) -> None:
+    """Raise WorkspaceFull where no file at all can come any more."""
+    if settings.WORKSPACE_FILES_MAX_MB:
+        share = share_of(workspace_id)
+        if share.most is not None and share.bytes >= share.most:
+            raise full(share)
+
+
+def full(share: FileShare, *, is_narrow: bool = False) -> WorkspaceFull:
+    """The refusal of another file. Who may not see all of the workspace is not told how much there
+    is."""
+    most = (share.most or 0) // 2**20
+    used = "" if is_narrow else f" and keeps {share.bytes / 2**20:,.1f} MB already"
+    return WorkspaceFull(
+        f"The workspace may keep {most:,} MB of files (WORKSPACE_FILES_MAX_MB){used}: with this one"
+        " it would be more. Delete documents, or ask the server's operator for a larger share."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file that is on the disk, of `size` bytes, and may have no row yet."""
+    """A file that is on the disk, of `size` bytes, and may have no row yet. `is_narrow`: it comes
+    from somebody who may not know whether it is there already."""
 
     workspace_id: uuid.UUID
     digest: str
     size: int
+    is_narrow: bool = False
 
     def row(self) -> Blob:
-        """Its row, new or known, in the caller's transaction, until whose end nobody drops it."""
+        """Its row, new or known, in the caller's transaction, until whose end nobody drops it.
+        Raises WorkspaceFull where others that came at the same time took the room for it."""
         rows = Blob.objects.select_for_update(no_key=True)
         while True:
             made = Blob(workspace_id=self.workspace_id, digest=self.digest, size=self.size)
             Blob.objects.bulk_create([made], ignore_conflicts=True)
             row = rows.filter(workspace_id=self.workspace_id, digest=self.digest).first()
             if row is not None:  # else one that was known was dropped in between
+                if row.pk == made.pk and settings.WORKSPACE_FILES_MAX_MB:
+                    self._take_share()
                 return row
+
+    def _take_share(self) -> None:
+        """Count the new row among those that others have committed, one after the other."""
+        with connection.cursor() as cursor:
+            text = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
+            cursor.execute(text, [f"files of {self.workspace_id}"])
+        share = share_of(self.workspace_id)
+        if share.most is not None and share.bytes > share.most:
+            raise full(replace(share, bytes=share.bytes - self.size), is_narrow=self.is_narrow)
+
+    def refuse_more(self) -> None:
+        """Raise WorkspaceFull where there is no room for it. One that is there already needs none,
+        which only those are told who may see all of the workspace."""
+        if not settings.WORKSPACE_FILES_MAX_MB:
+            return
+        share = share_of(self.workspace_id, self.digest)
+        needs_room = self.is_narrow or not share.is_known
+        if share.most is not None and needs_room and share.bytes + self.size > share.most:
+            raise full(share, is_narrow=self.is_narrow)
 
 
 @contextmanager
-def kept(workspace_id: uuid.UUID, parts: Iterable[bytes]) -> Iterator[KeptFile]:
+def kept(workspace_id: uuid.UUID, parts: Iterable[bytes], *, is_narrow: bool = False) -> Iterator[KeptFile]:
     """A file, written through to the disk. Inside, nobody removes it: until then a row has to name
-    it. Raises NoRoom, before the disk is full: the database may lie there, too."""
+    it. Raises NoRoom, before the disk is full: the database may lie there, too; WorkspaceFull where
+    it is more than its workspace's share."""
     folder, least = folder_of(workspace_id), settings.DISK_FREE_MIN_MB * 2**20
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     disk = os.statvfs(folder)
@@ -87,6 +151,8 @@ def kept(workspace_id: uuid.UUID, parts: Iterable[bytes]) -> Iterator[KeptFile]:
                 digest.update(part)
                 size += len(part)
                 file.write(part)
+            made = KeptFile(workspace_id, digest.hexdigest(), size, is_narrow)
+            made.refuse_more()
             file.flush()
             os.fsync(file.fileno())
         except BaseException as error:
@@ -94,16 +160,20 @@ def kept(workspace_id: uuid.UUID, parts: Iterable[bytes]) -> Iterator[KeptFile]:
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise NoRoom from error
             raise
-    path = path_of(workspace_id, digest.hexdigest())
-    with locked(folder, fcntl.LOCK_SH):
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        os.replace(file.name, path)
-        handle = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        yield KeptFile(workspace_id, digest.hexdigest(), size)
+    path = path_of(workspace_id, made.digest)
+    try:
+        with locked(folder, fcntl.LOCK_SH):
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            os.replace(file.name, path)
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            yield made
+    except WorkspaceFull:
+        unlink_unnamed(workspace_id, [made.digest])
+        raise
 
 
 def drop_unused(workspace_id: uuid.UUID, digests: Collection[str]) -> int:
@@ -127,12 +197,7 @@ def unlink_unnamed(workspace_id: uuid.UUID, names: Collection[str]) -> int:
     with locked(folder, fcntl.LOCK_EX), visible.only(workspace_id):
         rows = Blob.objects.filter(workspace_id=workspace_id, digest__in=names)
         unnamed = set(names) - set(rows.values_list("digest", flat=True))
-        gone = [
-            file
-            for name in unnamed
-            for file in (path_of(workspace_id, name), folder / name)
-            if file.is_file()
-        ]
+        gone = [file for name in unnamed for file in (path_of(workspace_id, name), folder / name) if file.is_file()]
         for file in gone:
             file.unlink()
     return len(gone)

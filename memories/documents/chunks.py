@@ -10,18 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from memories import bounds
 from memories.file_formats.assembly import TextPlace
-from memories.tokens import tokens_of
+from memories.language import bounds
+from memories.providers.count_tokens import tokens_of
 
 # The size that answers questions best at equal cost for the reader; see bench/documents.
 PASSAGE = 200
 SAMPLE, SAMPLES = 4_000, 4  # characters by which a text's tokens are estimated
 LEAST_DENSITY = 0.05  # tokens a character: a text of blanks has none
 HARD = frozenset(("page", "slide", "sheet", "file", "message", "segment", "cell"))
-_BOUNDS = tuple(
-    map(re.compile, (r"\n(?=#{1,6} )", r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？])", r"\s+"))
-)
+_BOUNDS = tuple(map(re.compile, (r"\n(?=#{1,6} )", r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？])", r"\s+")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +55,7 @@ def cut(text: str, parts: Sequence[TextPlace], sizes: ChunkSizes) -> list[ChunkP
         size = min(int(PASSAGE / density), room["chunk"])
         # No passage goes over the beginning of a page or the like.
         edges = sorted({0, len(text), *(part.start for part in parts if part.kind in HARD)})
-        units = [
-            place
-            for start, end in pairwise(edges)
-            for place in _stretches(text, start, end, max(40, size))
-        ]
+        units = [place for start, end in pairwise(edges) for place in _stretches(text, start, end, max(40, size))]
         groups = _grouped(units, room["chunk"], room["shared"], least)
     headings = [part for part in parts if part.kind in ("heading", "definition")]
     starts = [part.start for part in headings]
@@ -102,9 +96,7 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
 
 
-def _grouped(
-    units: Sequence[tuple[int, int]], size: int, shared: int, least: int
-) -> list[list[tuple[int, int]]]:
+def _grouped(units: Sequence[tuple[int, int]], size: int, shared: int, least: int) -> list[list[tuple[int, int]]]:
     """Units that follow each other, up to `size` characters together; each group begins with the
     last of the one before, up to `shared` characters of them. A rest below `least` joins."""
     groups: list[list[tuple[int, int]]] = []
@@ -126,9 +118,7 @@ def _grouped(
     return groups
 
 
-def _definitions(
-    text: str, parts: Sequence[TextPlace], size: int, least: int
-) -> list[tuple[int, int]]:
+def _definitions(text: str, parts: Sequence[TextPlace], size: int, least: int) -> list[tuple[int, int]]:
     """A unit for each definition; small ones with those that follow, long ones cut."""
     edges = sorted({0, len(text), *(part.start for part in parts)})
     units: list[tuple[int, int]] = []

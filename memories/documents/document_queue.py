@@ -7,14 +7,15 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
-from memories import leases, outbox
-from memories.health_parts import LOST
 from memories.index import prepared_sql
 from memories.models import Document, WorkerBeat
-from memoryproject import crossings
+from memories.queue import leases, outbox
+from memories.queue.due_rows import Queue
+from memories.queue.workers_seen import LOST
+from memoryproject.postgres import crossings
 
 State = Document.State
 TURN = 2.0  # seconds that a worker stays with one document before others have theirs
@@ -22,16 +23,18 @@ SHORT = 100_000  # bytes of a text that is read in less than a second
 LOCK = "document turns"
 OPEN = "state not in ('done', 'failed')"
 AT_WORK = "state in ('extracting', 'chunking', 'embedding', 'indexing')"
-WAITS = (
-    f"((d.state = 'queued' and d.next_attempt_at <= %(now)s) or (d.{AT_WORK} and {leases.FREE}))"
+WAITS = f"d.next_attempt_at <= %(now)s and {leases.FREE}"
+MAX_ATTEMPTS = 4
+QUEUE = Queue(
+    Document,
+    timedelta(seconds=20),
+    most_attempts=MAX_ATTEMPTS,
+    states=(State.QUEUED, *Document.WORKING),
+    time="next_attempt_at",
 )
-CLAIM = f"""
-update memories_document d
-set state = case when state = 'queued' then 'extracting' else state end,
-    attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s, lease_until = %(until)s
-where id = %(id)s and {WAITS}
-returning id
-"""
+due = QUEUE.due
+# What was begun goes on where it was.
+BEGUN = Case(When(state=State.QUEUED, then=Value(State.EXTRACTING)), default=F("state"))
 # Workspaces with something open, each looked up behind the one before; then the document that waits
 # longest of one on which nobody is at work: by chance, and rather one that nobody has begun. One
 # workspace that waits alone has all the places there are.
@@ -69,23 +72,17 @@ ONLY_SHORT = r"""
 NEXT_DUE, NEXT_SHORT = NEXT.format(only=""), NEXT.format(only=ONLY_SHORT)
 
 
-def due(limit: int | None = None) -> list[uuid.UUID]:
-    """Documents whose turn it is, and those whose worker died."""
-    return list(_waiting().order_by("next_attempt_at").values_list("pk", flat=True)[:limit])
-
-
 def waits(document_id: uuid.UUID) -> bool:
-    return _waiting().filter(pk=document_id).exists()
+    return QUEUE.rows().filter(pk=document_id).exists()
 
 
-def claim(document_id: uuid.UUID) -> bool:
+def claim(document_id: uuid.UUID) -> Document | None:
     """Take a document that is due, whoever else is at work; the attempt is counted before it."""
-    values = {"id": document_id, "now": timezone.now(), "until": leases.end()}
-    return bool(prepared_sql.rows(CLAIM, values))
+    return QUEUE.claim(document_id, state=BEGUN)
 
 
 @crossings.everywhere()
-def claim_next() -> uuid.UUID | None:
+def claim_next() -> Document | None:
     """Take the one whose turn it is: of a workspace on which nobody is at work, as long as others
     wait too. One worker stays free of long ones, for sessions and for short texts."""
     with transaction.atomic(), connection.cursor() as cursor:
@@ -99,7 +96,7 @@ def claim_next() -> uuid.UUID | None:
         values: dict[str, Any] = {"now": timezone.now(), "short": SHORT}
         is_last = free == 1 and _workers() > 1
         rows = prepared_sql.rows(NEXT_SHORT if is_last else NEXT_DUE, values)
-        return rows[0].id if rows and claim(rows[0].id) else None
+        return claim(rows[0].id) if rows else None
 
 
 @crossings.everywhere()
@@ -115,9 +112,3 @@ def _workers() -> int:
     lately = timezone.now() - timedelta(seconds=LOST)
     hosts = WorkerBeat.objects.filter(kind="worker", seen_at__gt=lately).values("host")
     return int(own) * max(1, hosts.distinct().count())
-
-
-def _waiting() -> QuerySet[Document]:
-    now = timezone.now()
-    abandoned = Q(state__in=Document.WORKING) & leases.free(now)
-    return Document.objects.filter(Q(state=State.QUEUED, next_attempt_at__lte=now) | abandoned)

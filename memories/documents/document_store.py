@@ -1,5 +1,4 @@
-"""Storage of documents: a file on the disk, then the document's row in one short transaction; or a
-long message as a document."""
+"""Storage of documents: a file on the disk, then the document's row in one short transaction."""
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,18 +12,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from memories import outbox
-from memories.bounds import WHOLE
 from memories.documents import blobs
 from memories.documents.blobs import KeptFile
-from memories.documents.hidden_words import (
-    is_open,
-    keep_hidden,
-    name_without_secrets,
-    without_secrets,
-)
+from memories.documents.document_queue import QUEUE
+from memories.documents.hidden_words import is_open, keep_hidden, name_without_secrets, without_secrets
 from memories.errors import Conflict, Forbidden, Invalid, needed
-from memories.file_formats.assembly import Assembly, FileText, headings_of
 from memories.index import entries, prepared_sql, workspace_index
 from memories.models import (
     APART,
@@ -32,11 +24,8 @@ from memories.models import (
     SCOPE_CODE,
     AsOf,
     Blob,
-    Chunk,
     Document,
-    DocumentPart,
     DocumentSpace,
-    Episode,
     Fact,
     Layer,
     Memory,
@@ -48,13 +37,20 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
-from memories.models.conversation_and_summaries import TAKEN
+from memories.models.conversation import TAKEN
 from memories.providers.web_fetch import refused_reason
+from memories.queue import outbox
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write, tags_to_write
 
 State = Document.State
 LONGEST_NAME = 255
 FIELDS = {"subject": "userId", "agent": "agentId", "container_tags": "containerTags"}
+
+
+# Passages of a document whose entries are changed at once. Of a longer one they are written anew by
+# the worker, in steps: its writers would wait as long as all of them take.
+MANY = 200
+NOTE_CHANGE = "update memories_workspaceindex set stamp = stamp + 1 where number = %(number)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,7 @@ def receive(scope: Scope, new: NewDocument) -> Received:
         if reason := refused_reason(new.url, settings.FETCH_ALLOWED_HOSTS):
             raise Invalid("url", reason)
         return _known_or_new(scope, new, None)
-    with blobs.kept(scope.workspace_id, new.parts) as file:
+    with blobs.kept(scope.workspace_id, new.parts, is_narrow=scope.is_narrow) as file:
         if not file.size:
             raise Invalid("content", "There is nothing in it.", "blank")
         return _known_or_new(scope, new, file)
@@ -116,7 +112,12 @@ def _known_or_new(scope: Scope, new: NewDocument, file: KeptFile | None) -> Rece
 
 def allowed_in(workspace_id: uuid.UUID) -> Collection[str]:
     """Labels of guard that the workspace lets through."""
-    own: Collection[str] = workspace_index.index_of(workspace_id).guard.get("allowed", ())
+    return allowed_by(workspace_index.index_of(workspace_id))
+
+
+def allowed_by(space: WorkspaceIndex) -> Collection[str]:
+    """The same, of a workspace whose row is at hand."""
+    own: Collection[str] = space.guard.get("allowed", ())
     return own
 
 
@@ -124,9 +125,10 @@ def _screened(scope: Scope, new: NewDocument) -> NewDocument:
     """Return it without what nobody may read in its names and metadata."""
     allowed = allowed_in(scope.workspace_id)
     said: dict[str, Any] = {
-        "given_title": new.title, "filename": clean_name(new.filename),
+        "given_title": new.title,
+        "filename": clean_name(new.filename),
         "metadata": dict(new.metadata),
-    }  # fmt: skip
+    }
     return replace(
         new,
         title=without_secrets(new.title, allowed),
@@ -153,14 +155,24 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
         raise Forbidden(error.message, FIELDS[error.field]) from None
     tags = _own_tags(scope, new.container_tags)
     document = Document(
-        workspace_id=scope.workspace_id, subject=subject, agent=agent,
+        workspace_id=scope.workspace_id,
+        subject=subject,
+        agent=agent,
         visibility=new.visibility or (Visibility.PRIVATE if subject else Visibility.TEAM),
-        custom_id=new.custom_id or None, type=new.type or Document.Type.TEXT, source=new.source,
-        url=new.url, filename=new.filename, given_title=new.title,
-        title=new.title or new.filename or new.url[:500], metadata=dict(new.metadata),
-        published_at=new.published_at, extract=new.extract, requested_by=scope.actor,
-        is_apart=bool(new.is_apart), blob=file.row() if file else None,
-    )  # fmt: skip
+        custom_id=new.custom_id or None,
+        type=new.type or Document.Type.TEXT,
+        source=new.source,
+        url=new.url,
+        filename=new.filename,
+        given_title=new.title,
+        title=new.title or new.filename or new.url[:500],
+        metadata=dict(new.metadata),
+        published_at=new.published_at,
+        extract=new.extract,
+        requested_by=scope.actor,
+        is_apart=bool(new.is_apart),
+        blob=file.row() if file else None,
+    )
     document.save(force_insert=True)
     title = new.said.get("given_title") or new.said.get("filename", "")
     keep_hidden(document, {**new.said, "title": title})
@@ -174,7 +186,8 @@ def revise(scope: Scope, document_id: uuid.UUID, new: NewDocument) -> Received:
     """New words of a document by its id, as `receive` takes them by its customId. Raises Invalid,
     NotFound."""
     new = _screened(scope, new)
-    with blobs.kept(scope.workspace_id, new.parts or ()) as file:
+    parts = new.parts or ()
+    with blobs.kept(scope.workspace_id, parts, is_narrow=scope.is_narrow) as file:
         if not file.size:
             raise Invalid("content", "There is nothing in it.", "blank")
         with transaction.atomic(durable=True):
@@ -205,7 +218,7 @@ def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | No
         _put_apart(document, bool(new.is_apart))
     if not is_same:
         values |= queued() | {"blob": blob}
-    Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
+    Document.objects.filter(pk=document.pk).update(**{"updated_at": timezone.now()} | values)
     document = Document.objects.get(pk=document.pk)
     title = new.said.get("given_title")
     keep_hidden(document, {**new.said, "title": title} if title else new.said)
@@ -230,9 +243,13 @@ def _put_apart(document: Document, is_apart: bool) -> None:
 def queued() -> dict[str, Any]:
     """Return the values of a document that the worker has to read."""
     return {
-        "state": State.QUEUED, "attempts": 0, "next_attempt_at": timezone.now(),
-        "lease_until": None, "error_code": "", "reason": "", "steps": [], "warnings": [],
-    }  # fmt: skip
+        **QUEUE.fresh(),
+        "state": State.QUEUED,
+        "error_code": "",
+        "reason": "",
+        "steps": [],
+        "warnings": [],
+    }
 
 
 def _own_tags(scope: Scope, tags: Sequence[str]) -> Sequence[str]:
@@ -243,9 +260,7 @@ def _own_tags(scope: Scope, tags: Sequence[str]) -> Sequence[str]:
     except NotAllowed as error:
         raise Forbidden(error.message, FIELDS[error.field]) from None
     if scope.subject_ids is not None:
-        rows = DocumentSpace.objects.filter(
-            workspace_id=scope.workspace_id, space__container_tag__in=own
-        )
+        rows = DocumentSpace.objects.filter(workspace_id=scope.workspace_id, space__container_tag__in=own)
         seen = rows.filter(document__in=Document.objects.visible_to(scope).values("pk"))
         if rows.exclude(space__in=seen.values("space")).exists():
             raise Conflict(TAKEN, field="containerTags")
@@ -260,16 +275,11 @@ def put_in_spaces(
 ) -> None:
     """Spaces are made when they are first named. `of`: in these it stands no more unless they are
     named; None: in all."""
-    made = [
-        Space(workspace_id=document.workspace_id, container_tag=tag) for tag in sorted(set(tags))
-    ]
+    made = [Space(workspace_id=document.workspace_id, container_tag=tag) for tag in sorted(set(tags))]
     Space.objects.bulk_create(made, ignore_conflicts=True)
     rows = Space.objects.filter(workspace_id=document.workspace_id, container_tag__in=tags)
     DocumentSpace.objects.bulk_create(
-        (
-            DocumentSpace(workspace_id=document.workspace_id, document=document, space=space)
-            for space in rows
-        ),
+        (DocumentSpace(workspace_id=document.workspace_id, document=document, space=space) for space in rows),
         ignore_conflicts=True,
     )
     left = DocumentSpace.objects.filter(document=document).exclude(space__in=rows)
@@ -278,18 +288,14 @@ def put_in_spaces(
     left.delete()
 
 
-def make_space(
-    scope: Scope, tag: str, name: str = "", metadata: dict[str, Any] | None = None
-) -> Space:
+def make_space(scope: Scope, tag: str, name: str = "", metadata: dict[str, Any] | None = None) -> Space:
     """A space before anything stands in it. Raises Forbidden where the key is limited to others,
     Conflict where there is one of this tag."""
     try:
         tags_to_write(scope, [tag])
     except NotAllowed as error:
         raise Forbidden(error.message, "containerTag") from None
-    made = Space(
-        workspace_id=scope.workspace_id, container_tag=tag, name=name, metadata=metadata or {}
-    )
+    made = Space(workspace_id=scope.workspace_id, container_tag=tag, name=name, metadata=metadata or {})
     Space.objects.bulk_create([made], ignore_conflicts=True)
     row = Space.objects.filter(pk=made.pk).first()
     if row is None:
@@ -327,7 +333,7 @@ def retry(scope: Scope, document_id: uuid.UUID) -> Document:
     """Read a failed or waiting document again now; Conflict for one that is done or under way."""
     document = document_of(scope, document_id)
     rows = Document.objects.filter(pk=document.pk, state__in=[State.FAILED, State.QUEUED])
-    if not rows.update(**queued(), updated_at=timezone.now()):
+    if not rows.update(**queued()):
         raise Conflict(f"A document that is {document.status} cannot be retried.", field="status")
     _audit(scope, document, "retry_document")
     outbox.post("run_document", document.pk)
@@ -340,7 +346,7 @@ def reprocess(scope: Scope, document_id: uuid.UUID) -> Document:
     way."""
     document = document_of(scope, document_id)
     rows = Document.objects.filter(pk=document.pk).exclude(state__in=Document.WORKING)
-    if not rows.update(**queued(), updated_at=timezone.now()):
+    if not rows.update(**queued()):
         raise Conflict("It is being read.", field="status")
     # Its entries go in steps, by the worker: there may be thousands.
     current = Revision.objects.filter(document=document, superseded_at=None)
@@ -362,20 +368,14 @@ def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> 
 
 
 @transaction.atomic(durable=True)
-def _change(
-    scope: Scope, document: Document, changes: Mapping[str, Any], is_shown: bool
-) -> Document:
+def _change(scope: Scope, document: Document, changes: Mapping[str, Any], is_shown: bool) -> Document:
     space = workspace_index.index_of(document.workspace_id)
     if is_shown:  # before the document: whoever writes its entries comes in this order
         workspace_index.lock(space)
     allowed = allowed_in(scope.workspace_id)
-    said: dict[str, Any] = {
-        name: changes[name] for name in ("title", "metadata") if name in changes
-    }
+    said: dict[str, Any] = {name: changes[name] for name in ("title", "metadata") if name in changes}
     changes = {**changes, **{name: without_secrets(value, allowed) for name, value in said.items()}}
-    values: dict[str, Any] = {
-        name: changes[name] for name in ("metadata", "visibility") if name in changes
-    }
+    values: dict[str, Any] = {name: changes[name] for name in ("metadata", "visibility") if name in changes}
     if "title" in changes:
         values |= {"title": changes["title"], "given_title": changes["title"]}
     if values:
@@ -407,9 +407,10 @@ def _show_memories(document: Document, visibility: str) -> int:
         facts = Fact.objects.filter(citations__revision__document=document).values("pk")
         others = Fact.objects.filter(memory=OuterRef("pk")).exclude(pk__in=facts)
         rows = Memory.objects.filter(
-            ~Exists(others), pk__in=Fact.objects.filter(pk__in=facts).values("memory"),
+            ~Exists(others),
+            pk__in=Fact.objects.filter(pk__in=facts).values("memory"),
             visibility=document.visibility,
-        )  # fmt: skip
+        )
         ids = list(rows.order_by("pk").values_list("pk", flat=True)[:MANY])
         Memory.objects.filter(pk__in=ids).update(visibility=visibility, updated_at=timezone.now())
         entries.change_visibility(Layer.MEMORIES, ids, visibility)
@@ -417,12 +418,6 @@ def _show_memories(document: Document, visibility: str) -> int:
         read_ids = list(read.order_by("pk").values_list("pk", flat=True)[:MANY])
         Fact.objects.filter(pk__in=read_ids).update(visibility=visibility)
     return len(ids) + len(read_ids)
-
-
-# Passages of a document whose entries are changed at once. Of a longer one they are written anew by
-# the worker, in steps: its writers would wait as long as all of them take.
-MANY = 200
-NOTE_CHANGE = "update memories_workspaceindex set stamp = stamp + 1 where number = %(number)s"
 
 
 def some_passages(documents: Collection[uuid.UUID]) -> list[uuid.UUID] | None:
@@ -436,86 +431,14 @@ def index_anew(documents: Collection[uuid.UUID]) -> None:
     """Let the worker write the entries of these documents anew, in steps, as their rows are by now;
     until then nobody finds their passages. In the caller's transaction, under the workspace's
     lock."""
-    stage, now = Revision.Stage, timezone.now()
+    stage = Revision.Stage
     revisions = Revision.objects.filter(document__in=documents)
     revisions.filter(stage__in=Revision.WRITING).update(indexed=0)
     revisions.filter(stage__in=("", stage.GOING)).update(stage=stage.REFILL, indexed=0)
-    Document.objects.filter(pk__in=documents).update(
-        state=State.QUEUED, attempts=0, next_attempt_at=now, lease_until=None, error_code="",
-        reason="", updated_at=now,
-    )  # fmt: skip
+    Document.objects.filter(pk__in=documents).update(**QUEUE.fresh(), state=State.QUEUED, error_code="", reason="")
     for document_id in documents:
         outbox.post("run_document", document_id)
 
 
 def _audit(scope: Scope, document: Document, action: str, **details: object) -> None:
     scope.audit(action, document, subject_id=document.subject_id, **details)
-
-
-# Texts that came as messages and are too long to be one memory: each becomes a document, which is
-# cut and searched by its passages. Its text is the message's; it has no file.
-
-SOURCE = "ingest"
-
-
-def keep_long_texts(session: MemorySession, episodes: Iterable[Episode]) -> int:
-    """Documents of the session's long texts, due for the worker, of the same subject, agent and
-    visibility; in the caller's transaction. How many there are. Again, nothing happens."""
-    made = [
-        Document(
-            workspace_id=episode.workspace_id, subject_id=episode.subject_id,
-            agent_id=episode.agent_id, visibility=session.visibility or Visibility.PRIVATE,
-            source=SOURCE, metadata=episode.metadata, published_at=episode.occurred_at,
-            extract=Document.Extract.NONE, requested_by=session.requested_by, episode=episode,
-        )
-        for episode in episodes
-        if len(episode.content.strip()) > WHOLE
-    ]  # fmt: skip
-    Document.objects.bulk_create(made, ignore_conflicts=True)
-    rows = Document.objects.filter(episode__in=[document.episode_id for document in made])
-    for document_id in rows.values_list("pk", flat=True):
-        outbox.post("run_document", document_id)
-    return len(made)
-
-
-def read_message(episode: Episode) -> FileText:
-    """Read a message as a file with these words would be read; without a child process, for it is
-    text."""
-    made = Assembly()
-    made.add(episode.content, tidy=False)
-    made.parts = headings_of(made.text)
-    return made.done(extractor="message", media_type="text/plain")
-
-
-def read_plain(data: bytes) -> FileText:
-    """Read a program's own notes word for word: as text, whatever their form, and without a child
-    process. Raises FileRefused."""
-    made = Assembly()
-    made.add(data.decode(errors="replace"), tidy=False)
-    return made.done(extractor="plain", media_type="text/plain")
-
-
-def read_anew(space: WorkspaceIndex, episodes: Collection[uuid.UUID]) -> None:
-    """Documents of messages whose words were masked or came back: what they said goes, and they are
-    due again; in the caller's transaction."""
-    rows = Document.objects.filter(episode__in=episodes)
-    ids = list(rows.values_list("pk", flat=True))
-    revisions = Revision.objects.filter(document__in=ids)
-    passages, now = some_passages(ids), timezone.now()
-    if passages is None:  # the words go at once, their places in steps, by the worker
-        revisions.filter(superseded_at=None).update(superseded_at=now)
-        gone = {"stage": Revision.Stage.GONE, "indexed": 0}
-        revisions.update(text="", title="", author="", **gone)
-        DocumentPart.objects.filter(revision__in=revisions).update(label="")
-        Chunk.objects.filter(revision__in=revisions).update(heading="")
-    elif passages:
-        entries.remove(space, Layer.CHUNKS, passages)
-    rows.update(
-        state=Document.State.QUEUED, current_revision=None, title="", summary="", reason="",
-        error_code="", steps=[], warnings=[], attempts=0, next_attempt_at=now, lease_until=None,
-        updated_at=now,
-    )  # fmt: skip
-    if passages is not None:
-        revisions.delete()
-    for document_id in ids:
-        outbox.post("run_document", document_id)

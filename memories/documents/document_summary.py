@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from memories.english import clauses
 from memories.errors import ProviderError
 from memories.index import due_vectors
 from memories.index.configured_embedder import embedder_of
+from memories.language.english import clauses
 from memories.models import WorkspaceIndex
 
 SENTENCES, READ = 3, 20_000  # chosen; characters that are looked at
@@ -18,11 +18,7 @@ def summary_of(space: WorkspaceIndex, text: str) -> str:
     nobody is asked."""
     places = clauses.sentences(text[:READ])
     said = (" ".join(text[start:end].split()) for start, end in places)
-    told = [
-        one
-        for one in said
-        if SHORTEST_SENTENCE <= len(one) <= LONGEST_SENTENCE and not one.startswith("#")
-    ]
+    told = [one for one in said if SHORTEST_SENTENCE <= len(one) <= LONGEST_SENTENCE and not one.startswith("#")]
     told = told[:CONSIDERED]
     if len(told) <= SENTENCES or embedder_of(space).is_remote:
         return " ".join(told[:SENTENCES])

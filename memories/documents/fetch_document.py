@@ -16,15 +16,16 @@ from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
-from memories.connectors import CONNECTORS
-from memories.connectors.connector import Connector, FetchedItem, Wire, is_readable
-from memories.connectors.github_and_notion_connectors import LARGEST_FILE
-from memories.connectors.web_connector import fetched_page, name_of
-from memories.errors import Invalid
+from memories.documents import blobs
+from memories.errors import Invalid, WorkspaceFull
 from memories.models import Connection, ConnectionItem, Document
 from memories.providers.git_clone import LEAST_SECONDS, clone
 from memories.providers.web_fetch import WAIT, FetchError, FetchLimits, WebRequest, fetch
 from memories.settings_objects import checked
+from memories.sources.connectors import CONNECTORS
+from memories.sources.connectors.connector import Connector, FetchedItem, Wire, is_readable
+from memories.sources.connectors.github import LARGEST_FILE
+from memories.sources.connectors.web_site import fetched_page, name_of
 
 # A connection's connector, with its credentials, which lie sealed in the row.
 #
@@ -33,6 +34,14 @@ from memories.settings_objects import checked
 
 FORM = b"\x01"  # of what is sealed
 NONCE = 12  # bytes
+
+
+# A document missing so often is gone; one whose server says so (410), at once.
+MISSES = 2
+UNTIL_ROOM = timedelta(minutes=5)  # until a file is fetched again for which there was no room
+GONE = 410
+LONGEST_PAUSE = timedelta(days=1)
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 
 
 def _cipher() -> AESGCM:
@@ -53,9 +62,7 @@ def unseal(connection: Connection) -> dict[str, object]:
     try:
         plain = _cipher().decrypt(nonce, sealed[1 + NONCE :], connection.pk.bytes)
     except (InvalidTag, ValueError) as error:
-        raise FetchError(
-            "login_required", "The credentials were sealed with another key: give them anew."
-        ) from error
+        raise FetchError("login_required", "The credentials were sealed with another key: give them anew.") from error
     credentials: dict[str, object] = json.loads(plain)
     return credentials
 
@@ -93,13 +100,6 @@ def wire_of(provider: str, kind: type[Connector]) -> Wire:
     return Wire(base, (*settings.FETCH_ALLOWED_HOSTS, *own), limits)
 
 
-# A document missing so often is gone; one whose server says so (410), at once.
-MISSES = 2
-GONE = 410
-LONGEST_PAUSE = timedelta(days=1)
-ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz")
-
-
 class NotNow(Exception):
     """The source wants to be left alone until `until`."""
 
@@ -116,9 +116,11 @@ def is_elsewhere(document: Document) -> bool:
 
 def fetch_document(document: Document) -> FetchedItem | None:
     """Return its bytes; None where they are unchanged, or are missing for the first time: then it
-    stays as it is. Raises FetchError, NotNow."""
+    stays as it is. Raises FetchError, NotNow; nobody is asked for what could not be kept."""
     item = ConnectionItem.objects.select_related("connection").filter(document=document).first()
+    connection = item.connection if item else None
     try:
+        blobs.refuse_when_full(document.workspace_id)
         if item is None:
             limits = FetchLimits(settings.FETCH_SECONDS, settings.MAX_UPLOAD_BYTES)
             if is_repository(document):
@@ -126,12 +128,17 @@ def fetch_document(document: Document) -> FetchedItem | None:
             request = WebRequest(document.url)
             return fetched_page(fetch(request, limits, settings.FETCH_ALLOWED_HOSTS))
         return _of_connection(document, item)
+    except WorkspaceFull as refusal:
+        until = timezone.now() + UNTIL_ROOM
+        if connection is not None:
+            pause(connection, until, refusal.message)
+        raise NotNow(until, refusal.message) from refusal
     except FetchError as error:
         if error.code != "rate_limited":
             raise
         until = pause_of(error)
-        if item is not None and item.connection is not None:
-            Connection.objects.filter(pk=item.connection.pk).update(paused_until=until)
+        if connection is not None:
+            pause(connection, until)
         raise NotNow(until, error.message) from error
 
 
@@ -158,7 +165,7 @@ def _of_connection(document: Document, item: ConnectionItem) -> FetchedItem | No
     connection = item.connection
     assert connection is not None  # an item with a document has one
     if connection.paused_until and connection.paused_until > timezone.now():
-        raise NotNow(connection.paused_until, "Its source wants a pause.")
+        raise NotNow(connection.paused_until, why_paused(connection))
     rows = ConnectionItem.objects.filter(pk=item.pk)
     try:
         connector = connector_of(connection)
@@ -172,8 +179,22 @@ def _of_connection(document: Document, item: ConnectionItem) -> FetchedItem | No
             raise
         return None  # it is looked for again, and kept meanwhile
     keep_renewed(connection, connector)
+    if connection.error and not connection.error_code:  # why it was paused
+        Connection.objects.filter(pk=connection.pk).update(error="", paused_until=None)
     rows.update(misses=0, **({"marks": dict(found.marks)} if found else {}))
     return found
+
+
+def pause(connection: Connection, until: datetime, why: str = "") -> None:
+    """Leave a connection's source alone until then; that is no failure of it. `why` is told where
+    it is not the source that wants it."""
+    values = {"error": why, "error_code": ""} if why else {}
+    Connection.objects.filter(pk=connection.pk).update(paused_until=until, **values)
+
+
+def why_paused(connection: Connection) -> str:
+    reason = "" if connection.error_code else connection.error
+    return reason or "Its source wants a pause."
 
 
 def pause_of(error: FetchError) -> datetime:

@@ -3,18 +3,20 @@ before the text is cut, so that no reader of it has to know."""
 
 import json
 import re
+import uuid
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Q
 
-from memories import guard
+from memories.belief.resolve.forgotten_words import ForgottenWords, ToldAgain, places_in
 from memories.file_formats.assembly import FileText, TextPlace
-from memories.forgotten_words import ToldAgain
-from memories.masked_text import (
+from memories.models import Document, MaskedSpan, Revision
+from memories.reading import guard
+from memories.reading.guard.masked_text import (
     BLOCK,
     escaped,
     in_names,
@@ -26,7 +28,7 @@ from memories.masked_text import (
     without_masked,
     without_words,
 )
-from memories.models import Document, MaskedSpan, Revision
+from workspaces.models.workspace import uuid7
 from workspaces.scope import Scope
 
 SHORTEST = 4  # characters; what is shorter stands in a title by chance
@@ -46,33 +48,64 @@ class HiddenWords:
     original: FileText
     places: list[guard.Finding]
     in_names: int = 0  # how much in its title, author and parts that its text does not say
-    forgotten: tuple[
-        ToldAgain, ...
-    ] = ()  # places where it tells again what its subject had forgotten
+    forgotten: tuple[ToldAgain, ...] = ()  # places where it tells again what its subject had forgotten
+    told: Mapping[str, uuid.UUID | None] = field(default_factory=dict)  # those words, with causes
 
     def masks_of(self, revision: Revision) -> list[MaskedSpan]:
         """Unsaved."""
         return [
             MaskedSpan(
-                workspace_id=revision.workspace_id, revision=revision, place="text",
-                start=each.start, end=each.end, words=self.original.text[each.start : each.end],
-                kind=MaskedSpan.Kind.SECRET, reason=guard.LABELS[each.label],
+                workspace_id=revision.workspace_id,
+                revision=revision,
+                place="text",
+                start=each.start,
+                end=each.end,
+                words=self.original.text[each.start : each.end],
+                kind=MaskedSpan.Kind.SECRET,
+                reason=guard.LABELS[each.label],
             )
             for each in self.places
         ] + [
             MaskedSpan(
-                workspace_id=revision.workspace_id, revision=revision, place="text",
-                start=each.start, end=each.end, words=self.original.text[each.start : each.end],
-                kind=MaskedSpan.Kind.FORGOTTEN, reason=TOLD_AGAIN, cause=each.cause,
+                workspace_id=revision.workspace_id,
+                revision=revision,
+                place="text",
+                start=each.start,
+                end=each.end,
+                words=self.original.text[each.start : each.end],
+                kind=MaskedSpan.Kind.FORGOTTEN,
+                reason=TOLD_AGAIN,
+                cause=each.cause,
             )
             for each in self.forgotten
-        ]  # fmt: skip
+        ]
 
-    def without(self, forgotten: Sequence[ToldAgain]) -> "HiddenWords":
-        """With these places masked, too."""
-        spans = [(each.start, each.end) for each in forgotten]
-        text = replace(self.text, text=masked(self.text.text, spans))
-        return replace(self, text=text, forgotten=tuple(forgotten))
+    def without(
+        self,
+        places: Sequence[ToldAgain],
+        forgotten: Sequence[ForgottenWords] = (),
+        beside: Iterable[str] = (),
+    ) -> "HiddenWords":
+        """With these places masked, too, and its title, author and labels where they have the same
+        words, or tell something `forgotten` themselves, as names `beside` it may."""
+        spans = [(place.start, place.end) for place in places]
+        words = words_at(self.original.text, places) | told_in_names(
+            (
+                self.text.title,
+                self.text.author,
+                *beside,
+                *(part.label for part in self.text.parts),
+            ),
+            forgotten,
+        )
+        text = replace(
+            self.text,
+            text=masked(self.text.text, spans),
+            parts=[replace(part, label=without_words(part.label, words)) for part in self.text.parts],
+            title=without_words(self.text.title, words),
+            author=without_words(self.text.author, words),
+        )
+        return replace(self, text=text, forgotten=tuple(places), told={**self.told, **words})
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
@@ -96,8 +129,7 @@ class HiddenWords:
         if self.in_names:
             counts[OF_SECRETS, "names"] = self.in_names
         return [
-            {"code": code, "part": label, "count": count}
-            for (code, label), count in counts.most_common(MOST_WARNINGS)
+            {"code": code, "part": label, "count": count} for (code, label), count in counts.most_common(MOST_WARNINGS)
         ]
 
 
@@ -135,13 +167,30 @@ def with_masks_before(hidden: HiddenWords, known: Revision | None) -> HiddenWord
         for each in known.masks.filter(place="text").order_by("pk")
         if not is_all_masked(now[each.start : each.end])
     ]
-    words = in_names(hidden.original.text[each.start : each.end].strip() for each in more)
-    kept = replace(
-        hidden.text,
-        parts=[replace(each, label=without_words(each.label, words)) for each in hidden.text.parts],
-        title=without_words(hidden.text.title, words),
-    )
-    return replace(hidden, text=kept).without([*hidden.forgotten, *more])
+    return hidden.without([*hidden.forgotten, *more])
+
+
+def of_title(revision: Revision, masks: Iterable[MaskedSpan], words: Collection[str]) -> list[MaskedSpan]:
+    """The unsaved masks of these words in the title that a revision has of its document."""
+    titled = [mask for mask in masks if mask.words in words]
+    for mask in titled:
+        mask.pk, mask.document, mask.revision = uuid7(), None, revision
+        mask._state.adding = True
+    return titled
+
+
+def words_at(text: str, places: Iterable[ToldAgain]) -> dict[str, uuid.UUID | None]:
+    """The words at these places in the forms that names have of them, the longest first; each with
+    the cause for which it is forgotten."""
+    causes = {text[one.start : one.end].strip(f"{BLOCK} \n"): one.cause for one in places}
+    forms = {form: cause for words, cause in causes.items() for form in in_names([words]) if len(form) >= SHORTEST}
+    return {form: forms[form] for form in sorted(forms, key=len, reverse=True)}
+
+
+def told_in_names(names: Iterable[str], forgotten: Sequence[ForgottenWords]) -> dict[str, uuid.UUID | None]:
+    """The words of names of a document that tell again what whoever it is about had forgotten."""
+    beside = "\n\n".join(dict.fromkeys(name for name in names if name)) if forgotten else ""
+    return words_at(beside, places_in(beside, forgotten, is_his=True))
 
 
 def without_secrets(value: Any, allowed: Collection[str] = ()) -> Any:
@@ -162,9 +211,15 @@ def name_without_secrets(name: str, allowed: Collection[str] = ()) -> str:
     return f"{without_secrets(stem, allowed)}{dot}{ending}"
 
 
-def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
-    """Keep what was taken out of columns of a document, which `said` so before; what was kept of
-    these columns goes, unless somebody asked to forget it and it is masked still."""
+def keep_hidden(
+    document: Document,
+    said: Mapping[str, Any],
+    forgotten: Mapping[str, uuid.UUID | None] | None = None,
+) -> None:
+    """Keep what was taken out of columns of a document, which `said` so before, of `forgotten`
+    words with their cause; what was kept of these columns goes, unless somebody asked to forget it
+    and it is masked still."""
+    causes = forgotten or {}
     named = Q()
     for column in said:
         named |= Q(place=column) | Q(place__startswith=f"{column}/")
@@ -181,13 +236,20 @@ def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
             mask.delete()
     MaskedSpan.objects.bulk_create(
         MaskedSpan(
-            workspace_id=document.workspace_id, document=document, place=column + pointer,
-            start=start, end=start + len(words), words=words, kind=MaskedSpan.Kind.SECRET,
+            workspace_id=document.workspace_id,
+            document=document,
+            place=column + pointer,
+            start=start,
+            end=start + len(words),
+            words=words,
+            cause=causes.get(words),
+            kind=MaskedSpan.Kind.FORGOTTEN if words in causes else MaskedSpan.Kind.SECRET,
+            reason=TOLD_AGAIN if words in causes else "",
         )
         for column, value in said.items()
         for pointer, start, words in _taken(value, getattr(document, column), "")
         if (column + pointer, start) not in staying
-    )  # fmt: skip
+    )
 
 
 def _taken(said: Any, kept: Any, pointer: str) -> Iterator[tuple[str, int, str]]:

@@ -6,7 +6,7 @@ import logging
 import math
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -14,32 +14,34 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories import leases, metrics, outbox
+from memories import metrics
+from memories.belief.resolve.forgotten_words import ForgottenWords, for_document, places_in
 from memories.documents import blobs, document_queue
 from memories.documents.chunks import ChunkPlace, ChunkSizes, cut
+from memories.documents.document_queue import MAX_ATTEMPTS as MAX_ATTEMPTS
+from memories.documents.document_queue import QUEUE
 from memories.documents.document_queue import due as due
-from memories.documents.document_store import allowed_in, read_message, read_plain
-from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
+from memories.documents.document_store import allowed_by, allowed_in
+from memories.documents.fetch_document import UNTIL_ROOM, NotNow, fetch_document, is_elsewhere
 from memories.documents.hidden_words import (
     HiddenWords,
     hide_words,
     keep_hidden,
     name_without_secrets,
+    of_title,
     unmask_names,
     with_masks_before,
 )
+from memories.documents.index_revision import RevisionSteps
+from memories.documents.long_texts import read_message, read_plain
 from memories.documents.read_in_child import read_in_child
-from memories.documents.revision_steps import RevisionSteps
-from memories.errors import NoRoom
+from memories.errors import NoRoom, WorkspaceFull
 from memories.file_formats.assembly import FileRefused, FileText
-from memories.forgotten_words import forgotten_of, places_in
 from memories.index import due_vectors, workspace_index
-from memories.leases import TakenOver
-from memories.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words
 from memories.models import (
     Chunk,
     Document,
@@ -52,16 +54,17 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.providers.web_fetch import FetchError
-from memories.workspace_settings import settings_of
-from memoryproject import crossings
+from memories.queue import leases, outbox
+from memories.queue.due_rows import DIED
+from memories.queue.leases import TakenOver
+from memories.reading.guard.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words
+from memories.settings.workspace_settings import settings_of
+from memoryproject.postgres import crossings
 from workspaces.models import Workspace
 from workspaces.models.workspace import uuid7
 
 State, Stage = Document.State, Revision.Stage
-MAX_ATTEMPTS = 4
-AGAIN = timedelta(seconds=20)
 TRIED_AGAIN = frozenset(("rate_limited", "fetch_failed"))
-UNTIL_ROOM = timedelta(minutes=5)  # until a file is fetched again for which the disk had no room
 LONGEST_WAIT = timedelta(minutes=45)  # of a document whose source wants a pause
 PARTS_AT_ONCE = 2_000
 log = logging.getLogger(__name__)
@@ -70,18 +73,19 @@ log = logging.getLogger(__name__)
 def run(document_id: uuid.UUID, seconds: float = math.inf) -> Document | None:
     """Read a document that is due, as far as it goes in about `seconds`: what is left then is due
     at once. None where another worker has it, or it is done."""
-    return _claimed(document_id, seconds) if document_queue.claim(document_id) else None
+    row = document_queue.claim(document_id)
+    return None if row is None else _claimed(row, seconds)
 
 
 def run_next(seconds: float = math.inf) -> Document | None:
     """Run the document whose turn it is, like `run`; None where none is due, or as many are being
     worked on as may be."""
-    document_id = document_queue.claim_next()
-    if document_id is None:
+    row = document_queue.claim_next()
+    if row is None:
         return None
     try:
-        with crossings.of_row("memories_document", document_id):
-            return _claimed(document_id, seconds)
+        with crossings.of_row("memories_document", row.pk):
+            return _claimed(row, seconds)
     finally:
         document_queue.ring()
 
@@ -97,13 +101,12 @@ def run_in_turns(document_id: uuid.UUID, seconds: float) -> Document | None:
     return done
 
 
-def _claimed(document_id: uuid.UUID, seconds: float) -> Document | None:
-    row = Document.objects.select_related("blob", "episode").get(pk=document_id)
+def _claimed(row: Document, seconds: float) -> Document | None:
     work = DocumentRun(row, time.monotonic() + seconds)
     try:
-        with leases.renewed(partial(held, row)) as lease:
-            if row.attempts > MAX_ATTEMPTS:
-                work.fail("attempts", "Its worker died too often.")
+        with QUEUE.renewed(row) as lease:
+            if QUEUE.died_too_often(row):
+                work.fail("attempts", DIED)
             else:
                 work.read(lease.advance)
     except FileRefused as refusal:
@@ -113,17 +116,14 @@ def _claimed(document_id: uuid.UUID, seconds: float) -> Document | None:
     except NotNow as pause:
         work.put_off(pause)
     except NoRoom as full:
-        work.put_off(NotNow(timezone.now() + UNTIL_ROOM, full.message))
+        # Where a smaller file may have room, this one is not fetched in vain all the time.
+        wait = LONGEST_WAIT if isinstance(full, WorkspaceFull) else UNTIL_ROOM
+        work.put_off(NotNow(timezone.now() + wait, full.message))
     except TurnIsOver:
         work.hand_over()
     except TakenOver:
         return None
-    return Document.objects.get(pk=document_id)
-
-
-def held(row: Document) -> QuerySet[Document]:
-    """The document, as long as this claim of it stands."""
-    return Document.objects.filter(pk=row.pk, claims=row.claims, state__in=Document.WORKING)
+    return Document.objects.get(pk=row.pk)
 
 
 def sizes_of(workspace: Workspace) -> ChunkSizes:
@@ -143,12 +143,14 @@ class DocumentRun:
     row: Document
     until: float
     began: datetime | None = None
+    forgotten: set[ForgottenWords] | None = None  # statements by which its text was masked
 
     def read(self, advance: Any) -> None:
         row = self.row
         space = workspace_index.index_of(row.workspace_id)
         was_read = row.state in (State.INDEXING, State.EMBEDDING)  # and another had it until now
-        was_read = self.go_on(space, advance) or was_read
+        begun = self.begun()
+        was_read = self.go_on(space, advance, begun) or was_read
         if was_read and row.revisions.filter(superseded_at=None, blob=row.blob, stage="").exists():
             return self.finish()
         if is_elsewhere(row):
@@ -156,26 +158,31 @@ class DocumentRun:
             if not self.fetch():
                 return
             advance()
-        staged = row.revisions.filter(stage=Stage.COMING).defer("text").first()
+        staged = next((each for each in begun if each.stage == Stage.COMING), None)
         if staged is not None and staged.blob_id != row.blob_id:  # other words came meanwhile
             Revision.objects.filter(pk=staged.pk).update(stage=Stage.GONE, indexed=0)
-            self.go_on(space, advance)
+            self.go_on(space, advance, self.begun())
             staged = None
         if staged is None:
             staged = self.stage(space, advance)
         if staged is not None:
             self.index(space, staged, advance)
-            self.go_on(space, advance)  # the one before leaves
+            self.go_on(space, advance, self.begun())  # the one before leaves
         else:
             self.embed(space, row.current_revision, advance)
         self.finish()
 
-    def go_on(self, space: WorkspaceIndex, advance: Any) -> bool:
+    def begun(self) -> list[Revision]:
+        """Return the revisions with which something was begun."""
+        return list(self.row.revisions.exclude(stage="").defer("text").order_by("number"))
+
+    def go_on(self, space: WorkspaceIndex, advance: Any, begun: Iterable[Revision]) -> bool:
         """Finish what was begun with revisions that exist: they leave, or are indexed again. Return
         whether the document's current text is among them."""
         is_current = False
-        begun = Q(stage__in=[*Revision.LEAVING, Stage.REFILL, Stage.CUT])
-        for revision in self.row.revisions.filter(begun).defer("text").order_by("number"):
+        for revision in begun:
+            if revision.stage == Stage.COMING:
+                continue
             if revision.stage in Revision.WRITING:
                 self.index(space, revision, advance)
                 is_current = is_current or revision.superseded_at is None
@@ -197,15 +204,15 @@ class DocumentRun:
         self.leave({"characters": len(found.text), "pages": found.pages})
         advance()
         digest = hashlib.sha256(found.text.encode()).hexdigest()
-        allowed = allowed_in(row.workspace_id)
-        hidden = hide_words(found, allowed)
+        hidden = hide_words(found, allowed_by(space))
         known = row.revision
         is_known = known is not None and known.text_sha256 == digest
-        if row.subject is not None and not is_known:
-            user = row.subject.external_id
-            forgotten = forgotten_of(row.workspace_id, user, agent_id=row.agent_id)
-            hidden = hidden.without(places_in(hidden.text.text, forgotten, is_his=True))
         if not is_known:
+            forgotten = for_document(space, row, hidden.text.text)
+            self.forgotten = set(forgotten)
+            again = places_in(hidden.text.text, forgotten, is_his=True)
+            if forgotten:
+                hidden = hidden.without(again, forgotten, [row.given_title])
             hidden = with_masks_before(hidden, known)
         found = hidden.text
         advance()
@@ -222,12 +229,15 @@ class DocumentRun:
             self.enter(State.CHUNKING)
             places = cut(found.text, found.parts, sizes_of(row.workspace))
             self.leave({"chunks": len(places)})
-            row.title = title_of(row, found)  # lends its words to the entries
-            held(row).update(title=row.title)
             plain = copy(row)
             unmask_names(plain)
-            keep_hidden(row, {"title": title_of(plain, hidden.original)})
-            self.note(found, hidden)
+            names = {"title": title_of(plain, hidden.original)}
+            if (given := without_words(row.given_title, hidden.told)) != row.given_title:
+                row.given_title, names["given_title"] = given, plain.given_title
+                QUEUE.held(row).update(given_title=given)
+            row.title = title_of(row, found)  # lends its words to the entries
+            keep_hidden(row, names, hidden.told)
+            self.note(found, hidden, title=row.title)
             return self.write(hidden, digest, places)
         self.note(found, hidden)
         return None
@@ -236,11 +246,12 @@ class DocumentRun:
         """Its entries with their vectors, in steps; then it is what the document says. What the
         embedder cannot do now stays due, and is found by its words meanwhile."""
         steps, is_shown = RevisionSteps.of(space, revision, self.held), False
+        steps.forgotten = self.forgotten
         learning = partial(learn_from, self.row.pk, revision, again=True)
         then = learning if revision.stage == Stage.CUT else lambda: None
         while not is_shown:  # more was forgotten meanwhile
             self.enter(State.INDEXING)
-            while steps.write_next():
+            while not steps.is_written and steps.write_next():
                 self.step_done(advance)
             self.leave({"passages": revision.indexed})
             self.embed(space, revision.pk, advance)
@@ -251,14 +262,17 @@ class DocumentRun:
     def step_done(self, advance: Any) -> None:
         """Note that a step is done. Raises TurnIsOver, between two steps."""
         advance()
+        if self.row.attempts > 1:
+            QUEUE.keep(self.row)
         if time.monotonic() >= self.until:
             raise TurnIsOver
 
     def held(self) -> QuerySet[Document]:
-        return held(self.row)
+        return QUEUE.held(self.row)
 
-    def note(self, found: FileText, hidden: HiddenWords) -> None:
-        """Save the warnings that are reported at the end, which another worker may reach."""
+    def note(self, found: FileText, hidden: HiddenWords, **values: str) -> None:
+        """Save the warnings that are reported at the end, which another worker may reach, and other
+        `values`. Raises TakenOver."""
         row = self.row
         row.warnings = [*hidden.warnings, *found.warnings]
         row.warnings += [
@@ -269,7 +283,8 @@ class DocumentRun:
         row.warnings = row.warnings[:200]
         if row.type == Document.Type.TEXT and found.type in Document.Type.values:
             row.type = found.type
-        held(row).update(warnings=row.warnings, type=row.type)
+        if not QUEUE.held(row).update(warnings=row.warnings, type=row.type, **values):
+            raise TakenOver
 
     def fetch(self) -> bool:
         """Fetch its file. False where it is the same as was read: then it is done."""
@@ -277,10 +292,7 @@ class DocumentRun:
         found = fetch_document(row)
         if found is None:
             blob = row.revision.blob if row.revision else None
-            held(row).update(
-                state=State.DONE, blob=blob, error_code="", reason="", attempts=0,
-                next_attempt_at=None, lease_until=None, updated_at=timezone.now(),
-            )  # fmt: skip
+            QUEUE.leave(row, None, state=State.DONE, blob=blob, error_code="", reason="", attempts=0)
             return False
         if not found.data.strip():
             raise FileRefused("no_text", "There is nothing in it.")
@@ -294,7 +306,7 @@ class DocumentRun:
             row.blob = values["blob"] = file.row()
             row.steps = [*row.steps, self.step("fetching", {"bytes": file.size})]
             row.filename = values["filename"]
-            if not held(row).update(**values, steps=row.steps):
+            if not QUEUE.held(row).update(**values, steps=row.steps):
                 raise TakenOver
             keep_hidden(row, {"filename": found.filename[:255]} if found.filename else {})
         self.began = timezone.now()
@@ -319,15 +331,12 @@ class DocumentRun:
         """The revision with its parts and chunks, before it has an entry: nobody waits for this,
         for the index is not touched."""
         row, now, found = self.row, timezone.now(), hidden.text
-        if not held(row).exists():
-            raise TakenOver
         revision, old = row.revision, row.revision
         if old is None or old.text_sha256 != digest:
             revision = self.new_revision(found, digest, now)
             revision.save(force_insert=True)
             parts = [
-                DocumentPart(workspace_id=row.workspace_id, revision=revision, **asdict(part))
-                for part in found.parts
+                DocumentPart(workspace_id=row.workspace_id, revision=revision, **asdict(part)) for part in found.parts
             ]
             DocumentPart.objects.bulk_create(parts, batch_size=PARTS_AT_ONCE)
         else:  # the same words: what the workspace lets through may be other now
@@ -336,10 +345,14 @@ class DocumentRun:
             rows = Revision.objects.filter(pk=old.pk)
             rows.update(text=found.text, stage=old.stage, indexed=0)
         assert revision is not None
-        MaskedSpan.objects.bulk_create(hidden.masks_of(revision), batch_size=PARTS_AT_ONCE)
+        masks = hidden.masks_of(revision)
+        if hidden.told:
+            titled = row.masks.filter(place="title", kind=MaskedSpan.Kind.FORGOTTEN)
+            masks += of_title(revision, titled, hidden.told)
+        MaskedSpan.objects.bulk_create(masks, batch_size=PARTS_AT_ONCE)
         self.write_chunks(revision, places)
         # At the end, so that the lease is renewed until then: who was taken over writes nothing.
-        if not held(row).update(updated_at=timezone.now()):
+        if not QUEUE.held(row).update(updated_at=timezone.now()):
             raise TakenOver
         return revision
 
@@ -347,28 +360,39 @@ class DocumentRun:
         row = self.row
         last = row.revisions.order_by("-number").values_list("number", flat=True).first()
         return Revision(
-            workspace_id=row.workspace_id, document=row, number=(last or 0) + 1, blob=row.blob,
-            text=found.text, text_sha256=digest, media_type=found.media_type[:150],
-            extractor=found.extractor, language=found.language[:20], title=row.title,
-            author=found.author[:255], pages=found.pages, created_at=now, superseded_at=now,
+            workspace_id=row.workspace_id,
+            document=row,
+            number=(last or 0) + 1,
+            blob=row.blob,
+            text=found.text,
+            text_sha256=digest,
+            media_type=found.media_type[:150],
+            extractor=found.extractor,
+            language=found.language[:20],
+            title=row.title,
+            author=found.author[:255],
+            pages=found.pages,
+            created_at=now,
+            superseded_at=now,
             stage=Stage.COMING,
             published_at=row.published_at or moment_of(found.published_at),
-        )  # fmt: skip
+        )
 
     def write_chunks(self, revision: Revision, places: Sequence[ChunkPlace]) -> None:
         own: dict[str, Any] = {"workspace_id": self.row.workspace_id, "revision": revision}
         chunks = [
             Chunk(
-                id=uuid7(), ordinal=number, start=each.start, end=each.end,
-                heading=each.heading, tokens=each.tokens, **own,
+                id=uuid7(),
+                ordinal=number,
+                start=each.start,
+                end=each.end,
+                heading=each.heading,
+                tokens=each.tokens,
+                **own,
             )
             for number, each in enumerate(places)
-        ]  # fmt: skip
-        stretches = [
-            (chunk, place)
-            for chunk, each in zip(chunks, places, strict=True)
-            for place in each.passages
         ]
+        stretches = [(chunk, place) for chunk, each in zip(chunks, places, strict=True) for place in each.passages]
         passages = [
             Passage(id=uuid7(), chunk=chunk, ordinal=number, start=start, end=end, **own)
             for number, (chunk, (start, end)) in enumerate(stretches)
@@ -381,9 +405,10 @@ class DocumentRun:
             return  # its vectors stay due, for nobody waits for them
         self.enter(State.EMBEDDING)
         waiting = DueVector.objects.filter(
-            workspace=space.number, next_attempt_at__lte=timezone.now(),
+            workspace=space.number,
+            next_attempt_at__lte=timezone.now(),
             entry__item__in=Passage.places.filter(revision=revision).values("pk"),
-        )  # fmt: skip
+        )
         ids = list(waiting.order_by("pk").values_list("pk", flat=True))
         for at in range(0, len(ids), due_vectors.BATCH):
             due_vectors.fill_entries(space, ids[at : at + due_vectors.BATCH])
@@ -395,30 +420,30 @@ class DocumentRun:
         before anybody could look at its steps: they are told at its end."""
         self.began = timezone.now()
         values = {"state": state, "lease_until": leases.end(), "updated_at": self.began}
-        if not self.row.is_apart and not held(self.row).update(**values):
+        if not self.row.is_apart and not QUEUE.held(self.row).update(**values):
             raise TakenOver
         self.row.state = state
 
     def leave(self, counts: dict[str, int]) -> None:
         self.row.steps = [*self.row.steps, self.step(self.row.state, counts)]
         if not self.row.is_apart:
-            held(self.row).update(steps=self.row.steps)
+            QUEUE.held(self.row).update(steps=self.row.steps)
 
     def step(self, name: str, counts: dict[str, int], error: str = "") -> dict[str, Any]:
         began, ended = self.began or timezone.now(), timezone.now()
         return {
-            "step": str(name), "startedAt": began.isoformat(), "endedAt": ended.isoformat(),
-            "counts": counts, "error": error,
-        }  # fmt: skip
+            "step": str(name),
+            "startedAt": began.isoformat(),
+            "endedAt": ended.isoformat(),
+            "counts": counts,
+            "error": error,
+        }
 
     @transaction.atomic(durable=True)
     def finish(self) -> None:
         """Mark it searchable; a session of its own reads what may be learned from it."""
         row = self.row
-        is_done = held(row).update(
-            state=State.DONE, error_code="", reason="", attempts=0, next_attempt_at=None,
-            lease_until=None, steps=row.steps, updated_at=timezone.now(),
-        )  # fmt: skip
+        is_done = QUEUE.leave(row, None, state=State.DONE, error_code="", reason="", attempts=0, steps=row.steps)
         if is_done and row.extract != Document.Extract.NONE:
             for revision in row.revisions.filter(superseded_at=None):
                 learn_from(row.pk, revision, again=False)
@@ -426,37 +451,27 @@ class DocumentRun:
 
     def hand_over(self) -> None:
         """Make it due for another turn, which is no attempt."""
-        held(self.row).update(
-            lease_until=None, attempts=0, next_attempt_at=timezone.now(), updated_at=timezone.now(),
-        )  # fmt: skip
+        QUEUE.give_back(self.row)
         outbox.post("run_document", self.row.pk)
 
     def refused(self, code: str, message: str, *, may_pass: bool) -> None:
         """Mark it failed until somebody tries it again; an error that passes by itself makes it due
         again."""
-        row = self.row
-        if may_pass and row.attempts < MAX_ATTEMPTS:
-            held(row).update(
-                state=State.QUEUED, reason=message, lease_until=None,
-                next_attempt_at=timezone.now() + AGAIN * 2**row.attempts,
-            )  # fmt: skip
-            return
-        self.fail(code, message)
+        if may_pass and (again_at := QUEUE.retry_at(self.row)) is not None:
+            QUEUE.leave(self.row, again_at, state=State.QUEUED, reason=message)
+        else:
+            self.fail(code, message)
 
     def put_off(self, pause: NotNow) -> None:
         """Put it off, which is no attempt: its source does not want to be asked now."""
-        held(self.row).update(
-            state=State.QUEUED, reason=pause.message, lease_until=None, attempts=F("attempts") - 1,
-            next_attempt_at=min(pause.until, timezone.now() + LONGEST_WAIT),
-        )  # fmt: skip
+        until = min(pause.until, timezone.now() + LONGEST_WAIT)
+        attempts = self.row.attempts - 1
+        QUEUE.leave(self.row, until, state=State.QUEUED, reason=pause.message, attempts=attempts)
 
     def fail(self, code: str, message: str) -> None:
         row = self.row
-        held(row).update(
-            state=State.FAILED, error_code=code, reason=message, next_attempt_at=None,
-            lease_until=None, steps=[*row.steps, self.step(row.state, {}, code)],
-            updated_at=timezone.now(),
-        )  # fmt: skip
+        steps = [*row.steps, self.step(row.state, {}, code)]
+        QUEUE.leave(row, None, state=State.FAILED, error_code=code, reason=message, steps=steps)
         log.info("document %s of workspace %s failed: %s", row.pk, row.workspace_id, code)
         metrics.count("documents_finished", outcome=code, type=row.type)
 
@@ -470,20 +485,21 @@ def learn_from(document_id: uuid.UUID, revision: Revision, *, again: bool) -> No
         return
     if revision.session_id is None:
         session = MemorySession(
-            workspace_id=row.workspace_id, subject_id=row.subject_id, agent_id=row.agent_id,
-            visibility=row.visibility, pathway=MemorySession.Pathway.DOCUMENT,
-            mode=MemorySession.Mode.ASYNC, extract=row.extract, requested_by=row.requested_by,
+            workspace_id=row.workspace_id,
+            subject_id=row.subject_id,
+            agent_id=row.agent_id,
+            visibility=row.visibility,
+            pathway=MemorySession.Pathway.DOCUMENT,
+            mode=MemorySession.Mode.ASYNC,
+            extract=row.extract,
+            requested_by=row.requested_by,
             next_attempt_at=timezone.now(),
-        )  # fmt: skip
+        )
         session.save(force_insert=True)
         Revision.objects.filter(pk=revision.pk).update(session=session)
         outbox.post("run_session", session.pk)
     elif again:
-        rows = MemorySession.objects.filter(pk=revision.session_id, state__in=MemorySession.FINAL)
-        rows.update(
-            state=MemorySession.State.RECEIVED, attempts=0, failures=0, learned=0, error="",
-            next_attempt_at=timezone.now(),
-        )  # fmt: skip
+        MemorySession.objects.filter(pk=revision.session_id, state__in=MemorySession.FINAL).start_again()
         outbox.post("run_session", revision.session_id)
 
 

@@ -61,20 +61,21 @@ def command_for(path: Path, name: str, seconds: int) -> list[str]:
     with path.open("rb") as file:
         head = file.read(PDF_WITHIN)
     # Engines for pictures bring models of their own.
-    may_be_pictures = b"%PDF" in head or head.startswith(
-        (b"\x89PNG", b"\xff\xd8", b"II*", b"MM", b"RIFF")
-    )
+    may_be_pictures = b"%PDF" in head or head.startswith((b"\x89PNG", b"\xff\xd8", b"II*", b"MM", b"RIFF"))
     return [*words, "--pictures"] if may_be_pictures or head[:3] in (b"GIF", b"BM") else words
 
 
 def bare_environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     return kept | {
-        "PYTHONPATH": str(settings.BASE_DIR), "PYTHONDONTWRITEBYTECODE": "1",
-        "HOME": "/nonexistent", "LANG": "C.UTF-8",
-        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONPATH": str(settings.BASE_DIR),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": "/nonexistent",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
         "OCR_LANGUAGES": settings.OCR_LANGUAGES,
-    }  # fmt: skip
+    }
 
 
 def _answer_of(answers: int, until: float) -> bytes:

@@ -9,23 +9,17 @@ from django.conf import settings
 from django.utils import timezone
 from pydantic import Field
 
-from memories import ranking, search_counts
+from memories import ranking
 from memories.documents.document_store import State
 from memories.errors import Invalid
 from memories.index import workspace_index
+from memories.language.bounds import LONGEST_QUERY
+from memories.meters import search_counts
 from memories.models import NOW, AsOf, Document, Layer, WorkspaceIndex
 from memories.models.document import IN_SPACES
 from memories.providers import network
 from memories.ranking import Ranked
-from memories.search import (
-    Recency,
-    SearchRequest,
-    after_ranking,
-    candidates,
-    conditions,
-    query_vectors,
-    rows_of,
-)
+from memories.search import Recency, SearchRequest, candidates, conditions, query_vectors, reranking, rows_of
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.confidence import similarity_of
 from memories.search.filters import Filter
@@ -47,7 +41,7 @@ OF_TYPES = "row.type = any(%(types)s::text[])"
 class DocumentSearchOptions:
     """The options of a search in documents."""
 
-    query: Annotated[Words, Field(max_length=10_000)]
+    query: Annotated[Words, Field(max_length=LONGEST_QUERY)]
     limit: Annotated[Whole, Field(ge=1, le=100, description="Documents.")] = 10
     chunk_limit: Annotated[Whole, Field(ge=1, le=100, description="Chunks of each document.")] = 10
     container_tags: Annotated[
@@ -55,12 +49,8 @@ class DocumentSearchOptions:
     ] = ()
     document_ids: Annotated[tuple[uuid.UUID, ...], Field(max_length=1000)] = ()
     types: tuple[Annotated[str, OneOf(Document.Type)], ...] = ()
-    user_id: Annotated[
-        ExternalId, Field(description="What is about this subject or nobody in particular.")
-    ] = ""
-    agent_id: Annotated[
-        ExternalId, Field(description="As this agent sees it; for keys without an agent.")
-    ] = ""
+    user_id: Annotated[ExternalId, Field(description="What is about this subject or nobody in particular.")] = ""
+    agent_id: Annotated[ExternalId, Field(description="As this agent sees it; for keys without an agent.")] = ""
     threshold: Annotated[Number, Field(ge=0, le=1, description="Of a chunk's score.")] = 0.1
     document_threshold: Annotated[
         Number, Field(ge=0, le=1, description="Of a document's score, that of its best chunk.")
@@ -122,7 +112,7 @@ RELEVANT = 0.5  # of the best chunk's score
 
 def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
     """The documents that answer best, each with its best passages. Raises Invalid, Forbidden."""
-    if request.rerank and not after_ranking.is_reranker_configured():
+    if request.rerank and not reranking.is_reranker_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
     index = workspace_index.index_for(scope)
@@ -160,9 +150,13 @@ def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
 
 def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
     own = SearchRequest(
-        request.query, user_id=request.user_id, agent_id=request.agent_id,
-        layers=("chunks",), filter=request.filter, at=request.at,
-    )  # fmt: skip
+        request.query,
+        user_id=request.user_id,
+        agent_id=request.agent_id,
+        layers=("chunks",),
+        filter=request.filter,
+        at=request.at,
+    )
     asked = conditions.in_layer(own, conditions.asked_of(scope, own), "chunks")
     assert asked is not None  # no filter of memories is given
     wanted_if, values = [asked.wanted.condition], dict(asked.wanted_values)
@@ -180,9 +174,15 @@ def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
         values["tenant"] = scope.workspace_id
     wanted = RowCondition(" and ".join(filter(None, wanted_if)), asked.wanted.history, few)
     return LayerQuery(
-        asked.scope, Layer.CHUNKS, request.query, subject=asked.subject, wanted=wanted,
-        wanted_values=values, notes=asked.notes, with_apart=names_some(request),
-    )  # fmt: skip
+        asked.scope,
+        Layer.CHUNKS,
+        request.query,
+        subject=asked.subject,
+        wanted=wanted,
+        wanted_values=values,
+        notes=asked.notes,
+        with_apart=names_some(request),
+    )
 
 
 def names_some(request: DocumentSearch) -> bool:
@@ -217,9 +217,9 @@ Found = tuple[Any, float, dict[str, float]]
 
 def _reranked(scope: Scope, query: str, found: list[Found], notes: list[str]) -> list[Found]:
     """The best in the reranker's order; as they were where it fails."""
-    best = found[: after_ranking.RERANKED]
+    best = found[: reranking.RERANKED]
     own = scope.workspace_id
-    scores = after_ranking.reranker_scores(own, query, [row.content for row, _, _ in best])
+    scores = reranking.reranker_scores(own, query, [row.content for row, _, _ in best])
     if scores is None:
         notes.append(NOT_RERANKED)
         return found

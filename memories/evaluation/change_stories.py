@@ -21,6 +21,18 @@ CHANGES = Path(__file__).with_name("changes.jsonl")
 START, APART = datetime(2026, 3, 2, 9, tzinfo=UTC), timedelta(days=30)  # of messages without a day
 
 
+KINDS = {
+    "clauses": "told in two clauses: replaced",
+    "implied": "implied: replaced or asked",
+    "opposite": "opposite as support: wrongly",
+    "bystander": "a bystander replaces: wrongly",
+    "dated": "an earlier change: wrongly",
+    "past": "a past value ends",
+    "ground": "dependants marked",
+    "still": "look-alikes: wrongly",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ToldMessage:
     content: str
@@ -72,9 +84,7 @@ class ChangesTold:
 
     def measured(self) -> dict[str, float]:
         rates = {
-            name: share(self.right.get(kind, 0), self.told[kind])
-            for kind, name in KINDS.items()
-            if kind in self.told
+            name: share(self.right.get(kind, 0), self.told[kind]) for kind, name in KINDS.items() if kind in self.told
         }
         wrongly = {name: 1 - rate for name, rate in rates.items() if name.endswith("wrongly")}
         begun = share(sum(self.begun.values()), sum(self.told.values()))
@@ -183,9 +193,7 @@ def _past(story: ChangeStory, memories: Memories) -> list[str]:
         rows = memories.saying(words)
         if not rows:
             faults.append(f"never believed: {words}")
-        faults += [
-            f"without an end: {row.content}" for row in rows if row.is_live and not row.valid_until
-        ]
+        faults += [f"without an end: {row.content}" for row in rows if row.is_live and not row.valid_until]
     return faults + _kept(story, memories, asked=True)
 
 
@@ -211,16 +219,6 @@ def _kept(story: ChangeStory, memories: Memories, *, asked: bool = False) -> lis
     return faults
 
 
-KINDS = {
-    "clauses": "told in two clauses: replaced",
-    "implied": "implied: replaced or asked",
-    "opposite": "opposite as support: wrongly",
-    "bystander": "a bystander replaces: wrongly",
-    "dated": "an earlier change: wrongly",
-    "past": "a past value ends",
-    "ground": "dependants marked",
-    "still": "look-alikes: wrongly",
-}
 _JUDGES: dict[str, Callable[[ChangeStory, Memories], list[str]]] = {
     "clauses": _replaced,
     "implied": _ended_or_asked,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from memories.english import statements
 from memories.evaluation.story_files import read_lines, share
+from memories.language.english import statements
 from memories.providers import Embedder
 
 LABELS = {"same": "same", "duplicate": "same", "update": "update", "different": "different"}
@@ -63,9 +63,7 @@ def pairs(path: Path, half: str = "") -> list[LabelledPair]:
     return read_lines(path, pair, "{old, new, label}", half)
 
 
-def evaluate(
-    labelled: Sequence[LabelledPair], embedder: Embedder, advance: Callable[[int], object]
-) -> Judged:
+def evaluate(labelled: Sequence[LabelledPair], embedder: Embedder, advance: Callable[[int], object]) -> Judged:
     """Judge each pair with the embedder's own threshold. Raises ProviderError."""
     found = Judged()
     for pair in labelled:

@@ -62,10 +62,7 @@ class DatedStory:
             str(row["id"]),
             datetime.fromisoformat(row["now"]),
             tuple((datetime.fromisoformat(m["at"]), m["content"]) for m in row["messages"]),
-            tuple(
-                DatedQuestion(each["kind"], each["query"], tuple(each["gold"]))
-                for each in row.get("questions", ())
-            ),
+            tuple(DatedQuestion(each["kind"], each["query"], tuple(each["gold"])) for each in row.get("questions", ())),
             tuple(
                 ValidityCheck(
                     datetime.fromisoformat(each["validAt"]),
@@ -98,9 +95,7 @@ class DatedAnswers:
 
     def measured(self) -> dict[str, float]:
         rates = {
-            name: share(self.right.get(kind, 0), self.asked[kind])
-            for kind, name in KINDS.items()
-            if kind in self.asked
+            name: share(self.right.get(kind, 0), self.asked[kind]) for kind, name in KINDS.items() if kind in self.asked
         }
         whole = share(sum(self.right.values()), sum(self.asked.values()))
         return {"questions": sum(self.asked.values()), "all": whole, **rates}

@@ -7,6 +7,7 @@ from typing import Any
 from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.dated_stories import DatedAnswers
+from memories.evaluation.evidence_stories import EvidenceServed
 from memories.evaluation.extraction import Turns
 from memories.evaluation.guard_stories import StoryFaults
 from memories.evaluation.intent_stories import StoriesTold
@@ -28,8 +29,7 @@ def retrieval_lines(found: Retrieval) -> Iterator[str]:
             values = "".join(f"{mean(rows, c):>11.3f}" for c in COLUMNS)
             yield f"{category:<14}{len(rows):>6}  {ranking:<9}{values}"
     lines = [
-        f"below {low.baseline}: {low.category} (n {low.questions}),"
-        f" {DECIDES} {low.own:.3f} < {low.theirs:.3f}"
+        f"below {low.baseline}: {low.category} (n {low.questions}), {DECIDES} {low.own:.3f} < {low.theirs:.3f}"
         for low in found.below_baselines()
     ]
     baselines = " or ".join(RANKINGS[1:])
@@ -43,8 +43,7 @@ def retrieval_json(found: Retrieval) -> dict[str, Any]:
         "leftOut": dict(found.left_out),
         "rankings": {
             ranking: {
-                category: {"n": len(rows)}
-                | {column: round(mean(rows, column), 4) for column in COLUMNS}
+                category: {"n": len(rows)} | {column: round(mean(rows, column), 4) for column in COLUMNS}
                 for category, rows in groups.items()
             }
             for ranking, groups in found.measured.items()
@@ -107,6 +106,15 @@ def worth_lines(result: WorthJudged) -> Iterator[str]:
 
 def worth_json(result: WorthJudged) -> dict[str, Any]:
     return {**_rounded(result.measured()), "wrong": result.wrong}
+
+
+def evidence_lines(result: EvidenceServed) -> Iterator[str]:
+    for name, value in result.measured().items():
+        yield f"{name:<52}{value:>9}" if isinstance(value, int) else f"{name:<52}{value:>9.3f}"
+
+
+def evidence_json(result: EvidenceServed) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "stories_told": result.rows}
 
 
 def story_lines(result: StoryFaults | DatedAnswers) -> Iterator[str]:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memories import extraction
-from memories.english import lexical
 from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.evaluation.story_files import share
-from memories.extraction import ExtractOptions
 from memories.ingest.process import MOST_BEFORE
+from memories.language.english import lexical
 from memories.models import Episode, MemorySession
+from memories.reading import extraction
+from memories.reading.extraction import ExtractOptions
 from memories.transcripts import TranscriptMessage
 
 MATCH = 0.5  # overlap of terms from which two statements count as the same fact
@@ -97,9 +97,7 @@ def _conversation(
             statements = [terms(each) for each in _read(message, earlier, bool(said), found)]
             scores = [[overlap(one, gold[number]) for number in said] for one in statements]
             found.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
-            matched |= {
-                n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH
-            }
+            matched |= {n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH}
     return matched
 
 

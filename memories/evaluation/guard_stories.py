@@ -14,7 +14,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from memories import ingest, review
+from memories import ingest
+from memories.belief import review
 from memories.evaluation.retrieval import scratch
 from memories.evaluation.story_files import share
 from memories.ingest import IngestRequest, NewMessage
@@ -108,9 +109,9 @@ def _guard(scope: Scope, story: Story, faults: StoryFaults) -> None:
             continue
         shown = [*Memory.objects.filter(**mine).values_list("content", flat=True)]
         shown += Fact.objects.filter(**mine).values_list("statement", flat=True)
-        shown += Citation.objects.filter(
-            fact__subject__external_id=name, workspace=scope.workspace_id
-        ).values_list("quote", flat=True)
+        shown += Citation.objects.filter(fact__subject__external_id=name, workspace=scope.workspace_id).values_list(
+            "quote", flat=True
+        )
         for episode in Episode.objects.filter(**mine):
             shown += [episode.content, json.dumps([episode.payload, episode.metadata])]
         problems += [f"served: {w}" for w in story["hidden"] if any(w in text for text in shown)]
@@ -123,9 +124,7 @@ def _visibility(scope: Scope, story: Story, faults: StoryFaults) -> None:
     team = f"{story['team']}-{story['id']}" if story["team"] else ""
     teller, mate = (
         scope.as_agent(
-            Agent.objects.create(
-                workspace_id=scope.workspace_id, external_id=f"{name}-{story['id']}", team=team
-            )
+            Agent.objects.create(workspace_id=scope.workspace_id, external_id=f"{name}-{story['id']}", team=team)
         )
         for name in ("teller", "mate")
     )

@@ -39,9 +39,7 @@ class IntentStory:
     def of(cls, row: dict[str, Any]) -> Self:
         if row["kind"] not in KINDS:
             raise ValueError(f"no kind {row['kind']}")
-        messages = tuple(
-            (each["role"], each.get("name", ""), each["content"]) for each in row["messages"]
-        )
+        messages = tuple((each["role"], each.get("name", ""), each["content"]) for each in row["messages"])
         expected = (tuple(row.get(name, ())) for name in ("gone", "becomes", "here"))
         return cls(str(row["id"]), row["kind"], messages, *expected)
 
@@ -94,9 +92,15 @@ def evaluate(told: Sequence[IntentStory], advance: Callable[[int], object]) -> S
             states = [f"{row.kind} {row.state} {row.reason}".strip() for row in rows]
             found.asked += any("case" in state for state in states)
             if faults:
-                found.wrong.append({"id": story.name, "kind": story.kind, "intents": states,
-                                    "messages": [text for *_, text in story.messages],
-                                    "faults": faults})  # fmt: skip
+                found.wrong.append(
+                    {
+                        "id": story.name,
+                        "kind": story.kind,
+                        "intents": states,
+                        "messages": [text for *_, text in story.messages],
+                        "faults": faults,
+                    }
+                )
             advance(1)
     return found
 

@@ -84,9 +84,7 @@ def locomo_cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
     return labelled
 
 
-def _questions(
-    label: Mapping[str, Any], known: set[str], left_out: Counter[str]
-) -> Iterator[Question]:
+def _questions(label: Mapping[str, Any], known: set[str], left_out: Counter[str]) -> Iterator[Question]:
     for asked in label.get("qa", ()):
         evidence, category = asked.get("evidence"), CATEGORIES.get(asked["category"])
         gold = _turns(evidence, known)

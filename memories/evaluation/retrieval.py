@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memories.evaluation.labelled_conversations import LabelledConversation
+from memories.exchange.import_without_repeats import ImportOptions, import_transcript
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
 from memories.search import SearchRequest, search
-from memories.transfer.transcript_import import ImportOptions, import_transcript
 from memoryproject.postgres import visible
 from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
@@ -65,8 +65,7 @@ class Retrieval:
             Below(category, len(rows), baseline, own, theirs)
             for category, rows in sorted(self.measured.get(best, {}).items())
             for baseline in baselines
-            if (own := mean(rows, DECIDES))
-            < (theirs := mean(self.measured[baseline][category], DECIDES))
+            if (own := mean(rows, DECIDES)) < (theirs := mean(self.measured[baseline][category], DECIDES))
         ]
 
 

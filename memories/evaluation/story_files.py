@@ -14,9 +14,7 @@ from workspaces.scope import Scope
 Labelled = TypeVar("Labelled")
 
 
-def read_lines(
-    path: Path, make: Callable[[dict[str, Any]], Labelled], of: str, half: str = ""
-) -> list[Labelled]:
+def read_lines(path: Path, make: Callable[[dict[str, Any]], Labelled], of: str, half: str = "") -> list[Labelled]:
     """Call `make` for each line of a JSONL file, or with `half` for the lines of that half alone.
 
     Raises Unreadable with the number of a line that is no `of`: it is no JSON, or `make` raises

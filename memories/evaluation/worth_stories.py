@@ -112,17 +112,11 @@ def _judge(scope: Scope, story: WorthStory, result: WorthJudged) -> None:
     rows = list(own.values_list("content", "valid_until", "forget_after"))
 
     def stands(words: Sequence[str], *, ended: bool) -> bool:
-        return any(
-            all(word in text for word in words) and (not ended or until or after)
-            for text, until, after in rows
-        )
+        return any(all(word in text for word in words) and (not ended or until or after) for text, until, after in rows)
 
     kept = [stands(words, ended=False) for words in story.keep]
     ended = [stands(words, ended=True) for words in story.ended]
-    left = [
-        not rows if words == NOTHING else not stands([words], ended=False)
-        for words in story.unworthy
-    ]
+    left = [not rows if words == NOTHING else not stands([words], ended=False) for words in story.unworthy]
     result.kept += kept
     result.ended += ended
     result.left += left

@@ -15,6 +15,12 @@ LARGEST = 300_000_000  # bytes of all files unpacked
 SMALL, RATIO = 20_000_000, 100  # above that many bytes, at most so many times the archive's size
 
 
+MOST_FILES = 2_000
+LARGEST_FILE = 20_000_000  # bytes
+# Parts of a repository or an export that people did not write.
+PASSED_OVER = (".git/", "node_modules/", "__MACOSX/", "__pycache__/", ".venv/", "vendor/")
+
+
 def opened(data: bytes) -> zipfile.ZipFile:
     """Open a zip archive. Raises FileRefused: `damaged`, `encrypted`, `bomb`."""
     try:
@@ -44,18 +50,14 @@ def inside(archive: zipfile.ZipFile, name: str) -> bytes:
 def refuse_entities(data: bytes) -> None:
     """Raise FileRefused if an XML file declares entities."""
     head = data[:4096].lower()
-    if b"<!entity" in head or (
-        b"<!doctype" in head and b"[" in head.partition(b"<!doctype")[2][:400]
-    ):
+    if b"<!entity" in head or (b"<!doctype" in head and b"[" in head.partition(b"<!doctype")[2][:400]):
         raise FileRefused("damaged", "The XML declares entities of its own, which are not read.")
 
 
 def xml_of(data: bytes) -> Any:
     """Return the root of an XML file; its entities are not read. Raises FileRefused."""
     refuse_entities(data)
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False
-    )
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False)
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
@@ -71,12 +73,6 @@ def local(node: Any) -> str:
 def own(node: Any, name: str) -> str:
     """Return an attribute by its name, whatever its namespace."""
     return next((v for k, v in node.attrib.items() if k.rpartition("}")[2] == name), "")
-
-
-MOST_FILES = 2_000
-LARGEST_FILE = 20_000_000  # bytes
-# Parts of a repository or an export that people did not write.
-PASSED_OVER = (".git/", "node_modules/", "__MACOSX/", "__pycache__/", ".venv/", "vendor/")
 
 
 def read_archive(data: bytes, kind: str, read: Callable[[bytes, str], FileText]) -> FileText:

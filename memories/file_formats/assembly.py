@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from memories.english import lexical
+from memories.language.english import lexical
 
 # pdfium marks the end of a line inside of a word with U+FFFE.
 _BROKEN_WORD = re.compile("\ufffe[ \t]*\r?\n?")

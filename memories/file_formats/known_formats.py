@@ -29,11 +29,11 @@ class FileFormat:
 OPEN_XML = "application/vnd.openxmlformats-officedocument"
 # All that is known of a format, beside its reader. For texts without a known ending: `_of_text`.
 FORMATS = {
-    "pdf": FileFormat(
-        "application/pdf", "pdf_file.read_pdf", starts=(b"%PDF-",), type="pdf"
-    ),
+    "pdf": FileFormat("application/pdf", "pdf_file.read_pdf", starts=(b"%PDF-",), type="pdf"),
     "image": FileFormat(
-        "image/*", "pictures.read_image", type="image",
+        "image/*",
+        "pictures.read_image",
+        type="image",
         starts=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"),
     ),
     "html": FileFormat("text/html", "web_pages.read_html", "htm html xhtml", type="webpage"),
@@ -45,31 +45,30 @@ FORMATS = {
     "xml": FileFormat("application/xml", "plain_text_files.read_xml", "xml svg"),
     "rtf": FileFormat("application/rtf", "plain_text_files.read_rtf", "rtf", (b"{\\rtf",)),
     "source": FileFormat(
-        "text/x-source", "plain_text_files.read_source",
+        "text/x-source",
+        "plain_text_files.read_source",
         "c cc cpp cs css cxx dart ex exs go h hpp hs java jl js jsx kt kts lua m ml php pl pm ps1"
         " py pyi r rb rs scala sh sql svelte swift tf toml ts tsx vue yaml yml zig",
     ),
     "docx": FileFormat(
-        f"{OPEN_XML}.wordprocessingml.document", "office_files.read_docx",
+        f"{OPEN_XML}.wordprocessingml.document",
+        "office_files.read_docx",
         inside="word/document.xml",
     ),
-    "xlsx": FileFormat(
-        f"{OPEN_XML}.spreadsheetml.sheet", "office_files.read_xlsx", inside="xl/workbook.xml"
-    ),
+    "xlsx": FileFormat(f"{OPEN_XML}.spreadsheetml.sheet", "office_files.read_xlsx", inside="xl/workbook.xml"),
     "pptx": FileFormat(
-        f"{OPEN_XML}.presentationml.presentation", "office_files.read_pptx",
+        f"{OPEN_XML}.presentationml.presentation",
+        "office_files.read_pptx",
         inside="ppt/presentation.xml",
     ),
     "odt": FileFormat("application/vnd.oasis.opendocument.text", "office_files.read_odt"),
-    "eml": FileFormat("message/rfc822", "book_and_mail_files.read_eml", "eml"),
-    "msg": FileFormat("application/vnd.ms-outlook", "book_and_mail_files.read_msg"),
-    "epub": FileFormat(
-        "application/epub+zip", "book_and_mail_files.read_epub", inside="META-INF/container.xml"
-    ),
+    "eml": FileFormat("message/rfc822", "mail_files.read_eml", "eml"),
+    "msg": FileFormat("application/vnd.ms-outlook", "mail_files.read_msg"),
+    "epub": FileFormat("application/epub+zip", "epub_files.read_epub", inside="META-INF/container.xml"),
     "zip": FileFormat("application/zip"),
     "tar": FileFormat("application/x-tar", starts=(b"\x1f\x8b", b"BZh", b"\xfd7zXZ")),
     "media": FileFormat("application/octet-stream"),
-}  # fmt: skip
+}
 BY_NAME = {ending: kind for kind, each in FORMATS.items() for ending in each.endings.split()}
 # Not yet a format: what else stands in it tells.
 STARTS = (
@@ -120,9 +119,7 @@ def _of_signature(kind: str, data: bytes) -> str:
             return "msg"
         if "EncryptedPackage".encode("utf-16-le") in data:
             raise FileRefused("encrypted", "The file is locked with a password.")
-        raise FileRefused(
-            "unsupported_type", "Old Office files (doc, xls, ppt) are not read: save it anew."
-        )
+        raise FileRefused("unsupported_type", "Old Office files (doc, xls, ppt) are not read: save it anew.")
     if kind == "bitmap":
         return "image" if _is_binary(data) else _of_text(data)
     return kind

@@ -126,12 +126,7 @@ def _related(archive: zipfile.ZipFile, name: str, kind: str, order: str = "") ->
     names = set(archive.namelist())
     if order:
         root = xml_of(inside(archive, name))
-        ids = [
-            value
-            for node in _all(root, order)
-            for key, value in node.attrib.items()
-            if key.endswith("}id")
-        ]
+        ids = [value for node in _all(root, order) for key, value in node.attrib.items() if key.endswith("}id")]
         return [targets[each] for each in ids if targets.get(each) in names]
     return [target for target in targets.values() if target in names]
 

@@ -22,7 +22,7 @@ def is_reader_there() -> bool:
 class Reader:
     """A reader of pictures, one after the other."""
 
-    MISSING = "Install the extra `ocr` (pip install rapidocr onnxruntime) or tesseract to read it."
+    MISSING = "Install the extra `ocr` (pip install rapidocr) or tesseract to read it."
 
     def __init__(self) -> None:
         self._engine: Any = None

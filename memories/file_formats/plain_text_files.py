@@ -66,9 +66,7 @@ def read_csv(data: bytes) -> FileText:
     else:
         lines = [
             "; ".join(
-                f"{names[at]}: {cell}" if at < len(names) and names[at] else cell
-                for at, cell in enumerate(row)
-                if cell
+                f"{names[at]}: {cell}" if at < len(names) and names[at] else cell for at, cell in enumerate(row) if cell
             )
             for row in rows[1:]
         ]
@@ -114,17 +112,28 @@ def read_xml(data: bytes) -> FileText:
 
 
 # A control word with its number, a hex byte, a sign, a brace, or plain text.
-_RTF = re.compile(
-    r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|([^\\{}\r\n]+)"
-)
+_RTF = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|([^\\{}\r\n]+)")
 _RTF_HIDDEN = frozenset(
     "fonttbl colortbl stylesheet info pict object themedata colorschememapping latentstyles"
     " datastore header footer headerl headerr footerl footerr listtable listoverridetable rsidtbl"
     " generator xmlnstbl fldinst".split()
 )
-_RTF_WORDS = {"par": "\n", "line": "\n", "sect": "\n\n", "page": "\n\n", "row": "\n", "cell": " | ",
-              "tab": "\t", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’",
-              "ldblquote": "“", "rdblquote": "”", "bullet": "•"}  # fmt: skip
+_RTF_WORDS = {
+    "par": "\n",
+    "line": "\n",
+    "sect": "\n\n",
+    "page": "\n\n",
+    "row": "\n",
+    "cell": " | ",
+    "tab": "\t",
+    "emdash": "—",
+    "endash": "–",
+    "lquote": "‘",
+    "rquote": "’",
+    "ldblquote": "“",
+    "rdblquote": "”",
+    "bullet": "•",
+}
 
 
 def read_rtf(data: bytes) -> FileText:
@@ -151,9 +160,7 @@ def read_rtf(data: bytes) -> FileText:
     return made.done(extractor="rtf")
 
 
-def _rtf_sign(
-    word: str | None, number: str | None, byte: str | None, sign: str | None, page: str
-) -> str:
+def _rtf_sign(word: str | None, number: str | None, byte: str | None, sign: str | None, page: str) -> str:
     if word == "u" and number:
         return chr(int(number) % 65_536)
     if byte:

@@ -12,19 +12,23 @@ from memories.file_formats.assembly import Assembly, FileText, headings_of, stor
 from memories.file_formats.plain_text_files import decoded
 
 HIDDEN = ("script", "style", "noscript", "template", "head", "svg")
-BLOCKS = frozenset(
-    "p div br li tr h1 h2 h3 h4 h5 h6 section article header footer table ul ol pre dd dt".split()
-)
+BLOCKS = frozenset("p div br li tr h1 h2 h3 h4 h5 h6 section article header footer table ul ol pre dd dt".split())
 
 
 def read_html(data: bytes) -> FileText:
     page = decoded(data)
     text = ""
     try:
-        text = trafilatura.extract(
-            page, output_format="markdown", include_tables=True, include_comments=False,
-            favor_recall=True,
-        ) or ""  # fmt: skip
+        text = (
+            trafilatura.extract(
+                page,
+                output_format="markdown",
+                include_tables=True,
+                include_comments=False,
+                favor_recall=True,
+            )
+            or ""
+        )
         told = extract_metadata(page)
     except (ValueError, TypeError, etree.LxmlError, RecursionError):
         told = None

@@ -8,27 +8,114 @@ from dataclasses import dataclass, field
 from django.db import connection, transaction
 
 from memories import ranking
-from memories.bounds import BESIDE
-from memories.english import lexical
-from memories.english.statements import OwnWords
-from memories.index import (
-    configured_embedder,
-    due_vectors,
-    entries,
-    prepared_sql,
-    rebuild,
-    row_marks,
-    segments,
-)
+from memories.index import configured_embedder, due_vectors, entries, hnsw_segments, prepared_sql, rebuild, row_marks
 from memories.index.entries import Item
+from memories.language.bounds import BESIDE
+from memories.language.english import lexical
+from memories.language.english.statements import OwnWords
 from memories.models import DueVector, Entry, Layer, WorkspaceIndex
 from memories.providers.embedder import embeddable
 
 SHOWN = 20
 PLAIN_COLUMNS = (
-    "subject", "agent", "visibility", "scope", "place", "conversation", "occurred_at",
-    "event_at", "role", "author", "position", "live",
-)  # fmt: skip
+    "subject",
+    "agent",
+    "visibility",
+    "scope",
+    "place",
+    "conversation",
+    "occurred_at",
+    "event_at",
+    "role",
+    "author",
+    "position",
+    "live",
+)
+
+
+TOTALS = """
+select (select count(*) from memories_entry where workspace = %(workspace)s) as entries,
+       (select count(*) from memories_vector where workspace = %(workspace)s
+          and embedding_model_id = %(model)s::int2) as vectors,
+       (select count(*) from memories_vector where workspace = %(workspace)s
+          and embedding_model_id is distinct from %(model)s::int2) as others,
+       (select count(*) from memories_duevector d join memories_entry e on e.id = d.entry_id
+        where e.workspace = %(workspace)s) as due
+"""
+SPEAKERS_DIFFER = f"""
+select coalesce(s.author, said.author) as author, coalesce(s.episodes, 0) as noted,
+       coalesce(said.episodes, 0) as said
+from (select * from memories_speaker where workspace = %(workspace)s) s
+full join ({rebuild.SAID}) said
+  on said.author = s.author and said.assistant = s.assistant
+     and coalesce(said.subject, '{uuid.UUID(int=0)}') = coalesce(s.subject, '{uuid.UUID(int=0)}')
+where s.episodes is distinct from said.episodes
+"""
+LISTED = "select id, count(*) over () as number from ({}) broken order by id limit %(most)s"
+SUCCESSORS = """
+select id, superseded_by_id from memories_memory
+where workspace_id = %(owner)s and superseded_by_id is not null
+"""
+_WITHOUT_TRUTH = """
+select e.item as id from memories_entry e
+where e.workspace = %(workspace)s and e.layer = {layer} and not exists (
+  select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
+"""
+# What has expired is a head, with its period, until the sweep ends both.
+_OPEN = "select 1 from memories_memoryperiod l where l.memory_id = m.id and l.until_at is null"
+# Each selects the ids of what breaks it.
+RULES = {
+    **{
+        f"entries of {layer.label} that are not there": _WITHOUT_TRUTH.format(layer=int(layer), table=table)
+        for layer, table in rebuild.TABLE.items()
+    },
+    "entries whose vectors have another scope": f"""
+        select distinct e.id from memories_entry e join memories_vector v on v.entry_id = e.id
+        where e.workspace = %(workspace)s and {rebuild.VECTORS_DIFFER}""",
+    "live memories without an open period": f"""
+        select m.id from memories_memory m
+        where m.workspace_id = %(owner)s and m.is_head and not exists ({_OPEN})""",
+    "memories with an open period that are not live": f"""
+        select m.id from memories_memory m
+        where m.workspace_id = %(owner)s and not m.is_head and exists ({_OPEN})""",
+    "memories with more than one open period": """
+        select memory_id as id from memories_memoryperiod
+        where workspace_id = %(owner)s and until_at is null
+        group by memory_id having count(*) > 1""",
+    "memories with more than one applied supersession": """
+        select old_id as id from memories_supersession
+        where workspace_id = %(owner)s and state = 'applied'
+        group by old_id having count(*) > 1""",
+    "superseded memories without the decision": """
+        select m.id from memories_memory m
+        where m.workspace_id = %(owner)s and m.superseded_by_id is not null and not exists (
+          select 1 from memories_supersession s where s.old_id = m.id
+            and s.new_id = m.superseded_by_id and s.state = 'applied')""",
+    "applied supersessions whose old memory says otherwise": """
+        select s.id from memories_supersession s join memories_memory m on m.id = s.old_id
+        where s.workspace_id = %(owner)s and s.state = 'applied'
+          and m.superseded_by_id is distinct from s.new_id""",
+    "memories superseded across workspaces": """
+        select m.id from memories_memory m join memories_memory n on n.id = m.superseded_by_id
+        where m.workspace_id = %(owner)s and n.workspace_id <> m.workspace_id""",
+    "citations of features whose quote is not in its episode": """
+        select c.id from memories_featurecitation c join memories_episode e on e.id = c.episode_id
+        where c.workspace_id = %(owner)s
+          and c.quote is distinct from substr(e.content, c.start + 1, c."end" - c.start)""",
+    "live features that no change says so of, and changes of ended ones that say they live": """
+        select f.id from memories_feature f left join memories_featurechange c
+          on c.feature_id = f.id and c.is_current
+        where f.workspace_id = %(owner)s
+          and (c.after is null) is distinct from (f.ended_at is not null)""",
+    "citations whose quote is not in its document": """
+        select c.id from memories_citation c join memories_revision r on r.id = c.revision_id
+        where c.workspace_id = %(owner)s
+          and c.quote is distinct from substr(r.text, c.start + 1, c."end" - c.start)""",
+    "citations whose quote is not in its episode": """
+        select c.id from memories_citation c join memories_episode e on e.id = c.episode_id
+        where c.workspace_id = %(owner)s
+          and c.quote is distinct from substr(e.content, c.start + 1, c."end" - c.start)""",
+}
 
 
 @dataclass(slots=True)
@@ -92,7 +179,7 @@ def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agre
         for row in prepared_sql.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
             counted = f"{row.author!r}: {row.noted} noted, {row.said} said"
             found.add("count of a speaker's episodes", counted)
-        for state in segments.layer_states():
+        for state in hnsw_segments.layer_states():
             if state.number == index.number and state.upto and not state.is_built:
                 found.add("sealed layers without their vector index", Layer(state.layer).label)
         values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
@@ -152,9 +239,7 @@ def _differing(index: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
     return [*names, *(name for name, agrees in own.items() if not agrees)]
 
 
-def _check_vectors(
-    index: WorkspaceIndex, lacking: Sequence[tuple[int, Item]], found: Agreement
-) -> None:
+def _check_vectors(index: WorkspaceIndex, lacking: Sequence[tuple[int, Item]], found: Agreement) -> None:
     """Check entries that have not one vector per text: is a text without one a text without
     words?"""
     if not lacking:
@@ -164,9 +249,7 @@ def _check_vectors(
     texts = [item.texts for _, item in lacking]
     if index.embedding_model_id is None:
         wanted: list[set[int]] = [set() for _ in lacking]
-    elif configured_embedder.embedder_of(
-        index
-    ).is_remote:  # asking it costs; what it cannot embed is blank
+    elif configured_embedder.embedder_of(index).is_remote:  # asking it costs; what it cannot embed is blank
         wanted = [{n for n, text in enumerate(own) if embeddable(text)} for own in texts]
     else:
         vectors = due_vectors.embed(index, texts)
@@ -204,91 +287,3 @@ def endless(successors: Mapping[uuid.UUID, uuid.UUID]) -> list[uuid.UUID]:
         is_ended = here is None or ends[here]
         ends.update(dict.fromkeys(path, is_ended))
     return [memory for memory, is_ended in ends.items() if not is_ended]
-
-
-TOTALS = """
-select (select count(*) from memories_entry where workspace = %(workspace)s) as entries,
-       (select count(*) from memories_vector where workspace = %(workspace)s
-          and embedding_model_id = %(model)s::int2) as vectors,
-       (select count(*) from memories_vector where workspace = %(workspace)s
-          and embedding_model_id is distinct from %(model)s::int2) as others,
-       (select count(*) from memories_duevector d join memories_entry e on e.id = d.entry_id
-        where e.workspace = %(workspace)s) as due
-"""
-SPEAKERS_DIFFER = f"""
-select coalesce(s.author, said.author) as author, coalesce(s.episodes, 0) as noted,
-       coalesce(said.episodes, 0) as said
-from (select * from memories_speaker where workspace = %(workspace)s) s
-full join ({rebuild.SAID}) said
-  on said.author = s.author and said.assistant = s.assistant
-     and coalesce(said.subject, '{uuid.UUID(int=0)}') = coalesce(s.subject, '{uuid.UUID(int=0)}')
-where s.episodes is distinct from said.episodes
-"""
-LISTED = "select id, count(*) over () as number from ({}) broken order by id limit %(most)s"
-SUCCESSORS = """
-select id, superseded_by_id from memories_memory
-where workspace_id = %(owner)s and superseded_by_id is not null
-"""
-_WITHOUT_TRUTH = """
-select e.item as id from memories_entry e
-where e.workspace = %(workspace)s and e.layer = {layer} and not exists (
-  select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
-"""
-# What has expired is a head, with its period, until the sweep ends both.
-_OPEN = "select 1 from memories_memoryperiod l where l.memory_id = m.id and l.until_at is null"
-
-# Each selects the ids of what breaks it.
-RULES = {
-    **{
-        f"entries of {layer.label} that are not there": _WITHOUT_TRUTH.format(
-            layer=int(layer), table=table
-        )
-        for layer, table in rebuild.TABLE.items()
-    },
-    "entries whose vectors have another scope": f"""
-        select distinct e.id from memories_entry e join memories_vector v on v.entry_id = e.id
-        where e.workspace = %(workspace)s and {rebuild.VECTORS_DIFFER}""",
-    "live memories without an open period": f"""
-        select m.id from memories_memory m
-        where m.workspace_id = %(owner)s and m.is_head and not exists ({_OPEN})""",
-    "memories with an open period that are not live": f"""
-        select m.id from memories_memory m
-        where m.workspace_id = %(owner)s and not m.is_head and exists ({_OPEN})""",
-    "memories with more than one open period": """
-        select memory_id as id from memories_memoryperiod
-        where workspace_id = %(owner)s and until_at is null
-        group by memory_id having count(*) > 1""",
-    "memories with more than one applied supersession": """
-        select old_id as id from memories_supersession
-        where workspace_id = %(owner)s and state = 'applied'
-        group by old_id having count(*) > 1""",
-    "superseded memories without the decision": """
-        select m.id from memories_memory m
-        where m.workspace_id = %(owner)s and m.superseded_by_id is not null and not exists (
-          select 1 from memories_supersession s where s.old_id = m.id
-            and s.new_id = m.superseded_by_id and s.state = 'applied')""",
-    "applied supersessions whose old memory says otherwise": """
-        select s.id from memories_supersession s join memories_memory m on m.id = s.old_id
-        where s.workspace_id = %(owner)s and s.state = 'applied'
-          and m.superseded_by_id is distinct from s.new_id""",
-    "memories superseded across workspaces": """
-        select m.id from memories_memory m join memories_memory n on n.id = m.superseded_by_id
-        where m.workspace_id = %(owner)s and n.workspace_id <> m.workspace_id""",
-    "citations of features whose quote is not in its episode": """
-        select c.id from memories_featurecitation c join memories_episode e on e.id = c.episode_id
-        where c.workspace_id = %(owner)s
-          and c.quote is distinct from substr(e.content, c.start + 1, c."end" - c.start)""",
-    "live features that no change says so of, and changes of ended ones that say they live": """
-        select f.id from memories_feature f left join memories_featurechange c
-          on c.feature_id = f.id and c.is_current
-        where f.workspace_id = %(owner)s
-          and (c.after is null) is distinct from (f.ended_at is not null)""",
-    "citations whose quote is not in its document": """
-        select c.id from memories_citation c join memories_revision r on r.id = c.revision_id
-        where c.workspace_id = %(owner)s
-          and c.quote is distinct from substr(r.text, c.start + 1, c."end" - c.start)""",
-    "citations whose quote is not in its episode": """
-        select c.id from memories_citation c join memories_episode e on e.id = c.episode_id
-        where c.workspace_id = %(owner)s
-          and c.quote is distinct from substr(e.content, c.start + 1, c."end" - c.start)""",
-}

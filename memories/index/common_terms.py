@@ -58,6 +58,4 @@ def count(index: WorkspaceIndex, layer: int) -> None:
     prepared_sql.execute(FORGET, values)
     every = 1 + live // SAMPLE
     prepared_sql.execute(COUNT, values | {"every": every, "common": COMMON})
-    LargeLayer.objects.update_or_create(
-        workspace=index, layer=layer, defaults={"counted_live": live}
-    )
+    LargeLayer.objects.update_or_create(workspace=index, layer=layer, defaults={"counted_live": live})

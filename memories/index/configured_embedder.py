@@ -7,8 +7,8 @@ from importlib.util import find_spec
 
 from django.conf import settings
 
-from memories.breakers import ProviderLine
 from memories.errors import ProviderError
+from memories.meters.breakers import ProviderLine
 from memories.models import EmbeddingModel, WorkspaceIndex
 from memories.providers import Embedder, EmbedderConfig, embedder_from
 
@@ -92,9 +92,7 @@ def in_a_search(embedder: Embedder) -> Embedder:
     )
 
 
-def line_to(
-    embedder: Embedder, purpose: str, seconds: float, workspace_id: uuid.UUID | None = None
-) -> ProviderLine:
+def line_to(embedder: Embedder, purpose: str, seconds: float, workspace_id: uuid.UUID | None = None) -> ProviderLine:
     """Return the way to a remote embedder, for its breaker and for the ledger of a workspace."""
     url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
     use = "embedding" if purpose == "documents" else purpose

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from memories import leases
 from memories.index import prepared_sql
+from memories.queue import leases
 from memoryproject.postgres.prepared import Asked
 from workspaces.models.workspace import uuid7
 

@@ -12,13 +12,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories import breakers, leases
-from memories.bounds import BESIDE, LARGE, runs
 from memories.errors import ProviderError, Unasked
 from memories.index import entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of, line_to
 from memories.index.entries import Item, Vectors
 from memories.index.workspace_index import lock
+from memories.language.bounds import BESIDE, LARGE, runs
+from memories.meters import breakers
 from memories.models import (
     DueVector,
     Entry,
@@ -32,6 +32,7 @@ from memories.models import (
     words_of_passages,
 )
 from memories.providers import embeddable
+from memories.queue import leases
 
 BATCH = 256
 TEXTS: dict[int, type[Memory | Episode | Feature | Passage | TalkSummary]] = {
@@ -41,6 +42,35 @@ TEXTS: dict[int, type[Memory | Episode | Feature | Passage | TalkSummary]] = {
     Layer.CHUNKS: Passage,
     Layer.SUMMARIES: TalkSummary,
 }
+
+
+CLAIM = """
+update memories_duevector set next_attempt_at = %(until)s
+where entry_id = any(%(ids)s::int8[]) and next_attempt_at <= %(now)s
+returning entry_id
+"""
+UNMADE = """
+select e.id from memories_entry e join memories_episode p on p.id = e.item
+where (e.id = any(%(ids)s::int8[]) or e.item = any(%(items)s::uuid[]))
+  and e.layer = 2 and e.length = 0 and octet_length(p.content) > %(beside)s
+order by e.id
+"""
+SIZES = """
+select e.id, coalesce(octet_length(p.content), octet_length(m.content), 0) as size
+from memories_entry e
+left join memories_episode p on e.layer = 2 and p.id = e.item
+left join memories_memory m on e.layer = 1 and m.id = e.item
+where e.id = any(%(ids)s::int8[])
+"""
+POSTPONE = """
+update memories_duevector set error = %(error)s, attempts = attempts + 1,
+    next_attempt_at = now() + interval '30 seconds' * 2 ^ least(attempts, 7)
+where entry_id = any(%(ids)s)
+"""
+WAIT = """
+update memories_duevector set next_attempt_at = now() + make_interval(secs => %(seconds)s)
+where entry_id = any(%(ids)s)
+"""
 
 
 def embed(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
@@ -71,13 +101,6 @@ def fill(index: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
     """
     waiting = DueVector.objects.filter(workspace=index.number, entry__item__in=list(items))
     return fill_entries(index, list(waiting.values_list("entry_id", flat=True)))
-
-
-CLAIM = """
-update memories_duevector set next_attempt_at = %(until)s
-where entry_id = any(%(ids)s::int8[]) and next_attempt_at <= %(now)s
-returning entry_id
-"""
 
 
 def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
@@ -114,31 +137,12 @@ def held(claimed: Sequence[int]) -> QuerySet[DueVector]:
     return DueVector.objects.filter(entry_id__in=claimed, next_attempt_at__lte=leases.end())
 
 
-UNMADE = """
-select e.id from memories_entry e join memories_episode p on p.id = e.item
-where (e.id = any(%(ids)s::int8[]) or e.item = any(%(items)s::uuid[]))
-  and e.layer = 2 and e.length = 0 and octet_length(p.content) > %(beside)s
-order by e.id
-"""
-
-
-def make_keys(
-    index: WorkspaceIndex, ids: Sequence[int] = (), items: Sequence[uuid.UUID] = ()
-) -> None:
+def make_keys(index: WorkspaceIndex, ids: Sequence[int] = (), items: Sequence[uuid.UUID] = ()) -> None:
     """Make the keys of long episodes that were kept without: from here on words find them."""
     values = {"ids": list(ids), "items": list(items), "beside": BESIDE}
     for row in prepared_sql.rows(UNMADE, values):
         for _, item in items_of(Entry.objects.filter(pk=row.id)):
             entries.set_keys(row.id, entries.keys_of_episode(index.number, item.text))
-
-
-SIZES = """
-select e.id, coalesce(octet_length(p.content), octet_length(m.content), 0) as size
-from memories_entry e
-left join memories_episode p on e.layer = 2 and p.id = e.item
-left join memories_memory m on e.layer = 1 and m.id = e.item
-where e.id = any(%(ids)s::int8[])
-"""
 
 
 def batches(ids: Sequence[int]) -> Iterator[list[int]]:
@@ -185,9 +189,7 @@ def items_of(rows: QuerySet[Entry]) -> list[tuple[int, Item]]:
 
 
 @transaction.atomic
-def _store(
-    index: WorkspaceIndex, found: Sequence[tuple[int, Item]], vectors: Sequence[Vectors]
-) -> int:
+def _store(index: WorkspaceIndex, found: Sequence[tuple[int, Item]], vectors: Sequence[Vectors]) -> int:
     """Write vectors of entries that are still due; another worker may have been faster.
 
     The workspace's lock, because an entry may be superseded between reading and writing.
@@ -209,14 +211,3 @@ def _store(
     entries.write_vectors(index, ready)
     workspace_index.leave_due(index, list(now))
     return len(ready)
-
-
-POSTPONE = """
-update memories_duevector set error = %(error)s, attempts = attempts + 1,
-    next_attempt_at = now() + interval '30 seconds' * 2 ^ least(attempts, 7)
-where entry_id = any(%(ids)s)
-"""
-WAIT = """
-update memories_duevector set next_attempt_at = now() + make_interval(secs => %(seconds)s)
-where entry_id = any(%(ids)s)
-"""

@@ -11,12 +11,11 @@ import numpy as np
 from pgvector import HalfVector, SparseVector
 
 from memories import ranking
-from memories.english import lexical
 from memories.index import prepared_sql, workspace_index
 from memories.index.prepared_sql import New, Rows, Table
 from memories.index.row_marks import RULES_VERSION
 from memories.index.workspace_index import count, count_new
-from memories.message_pieces import passages
+from memories.language.english import lexical
 from memories.models import (
     APART,
     SCOPE_CODE,
@@ -32,25 +31,96 @@ from memories.models import (
     WorkspaceIndex,
     place_of,
 )
+from memories.providers.message_pieces import passages
 from memoryproject.postgres.prepared import Asked
 
 Vectors = Sequence[np.ndarray | None]  # of one item
 
 ENTRY_COLUMNS = {
-    "id": "int8", "workspace": "int4", "layer": "int2", "item": "uuid", "subject": "uuid",
-    "agent": "uuid", "visibility": "int2", "scope": "int2", "place": "uuid",
-    "conversation": "uuid", "occurred_at": "timestamptz", "event_at": "timestamptz",
-    "role": "varchar", "author": "varchar", "position": "int4", "marks": "int2", "live": "bool",
-    "length": "int4", "terms": "int8[]", "trigrams": "int8[]", "weights": "sparsevec",
+    "id": "int8",
+    "workspace": "int4",
+    "layer": "int2",
+    "item": "uuid",
+    "subject": "uuid",
+    "agent": "uuid",
+    "visibility": "int2",
+    "scope": "int2",
+    "place": "uuid",
+    "conversation": "uuid",
+    "occurred_at": "timestamptz",
+    "event_at": "timestamptz",
+    "role": "varchar",
+    "author": "varchar",
+    "position": "int4",
+    "marks": "int2",
+    "live": "bool",
+    "length": "int4",
+    "terms": "int8[]",
+    "trigrams": "int8[]",
+    "weights": "sparsevec",
     "rules": "int2",
-}  # fmt: skip
+}
 VECTOR_COLUMNS = {
-    "entry_id": "int8", "embedding_model_id": "int2", "part": "int2", "workspace": "int4",
-    "layer": "int2", "subject": "uuid", "agent": "uuid", "visibility": "int2", "scope": "int2",
-    "place": "uuid", "live": "bool", "wide": "bool", "embedding": "halfvec",
-}  # fmt: skip
+    "entry_id": "int8",
+    "embedding_model_id": "int2",
+    "part": "int2",
+    "workspace": "int4",
+    "layer": "int2",
+    "subject": "uuid",
+    "agent": "uuid",
+    "visibility": "int2",
+    "scope": "int2",
+    "place": "uuid",
+    "live": "bool",
+    "wide": "bool",
+    "embedding": "halfvec",
+}
 ENTRIES = Table("memories_entry", ENTRY_COLUMNS)
 VECTORS = Table("memories_vector", VECTOR_COLUMNS)
+
+
+REWEIGH = """
+update memories_entry
+set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
+where layer = %(layer)s and item = %(item)s
+"""
+MARK_DUE = """
+insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
+select id, %(workspace)s, 0, now(), '' from unnest(%(ids)s::int8[]) id
+"""
+SET_KEYS = """
+update memories_entry
+set length = %(length)s, marks = %(marks)s, terms = %(terms)s::int8[],
+    trigrams = %(trigrams)s::int8[], weights = %(weights)s::sparsevec
+where id = %(id)s
+"""
+SET_ENTRIES_LIVE = """
+update memories_entry set live = %(live)s
+where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning id
+"""
+SET_VECTORS_LIVE = "update memories_vector set live = %(live)s where entry_id = any(%(ids)s)"
+SET_VISIBILITY = """
+with changed as (update memories_entry set visibility = %(visibility)s
+                 where layer = %(layer)s and item = any(%(items)s::uuid[]) returning id)
+update memories_vector v set visibility = %(visibility)s from changed where v.entry_id = changed.id
+"""
+SET_SCOPE = """
+with changed as (update memories_entry set scope = %(scope)s
+                 where layer = %(layer)s and item = any(%(items)s::uuid[]) returning id)
+update memories_vector v set scope = %(scope)s from changed where v.entry_id = changed.id
+"""
+SET_TIMES = """
+update memories_entry
+set occurred_at = %(since)s::timestamptz, event_at = %(event)s::timestamptz
+where layer = %(layer)s and item = %(item)s
+"""
+REMOVE_ENTRIES = """
+with gone as (select id, live from memories_entry
+              where layer = %(layer)s and item = any(%(items)s)),
+     due as (delete from memories_duevector where entry_id in (select id from gone)),
+     vectors as (delete from memories_vector where entry_id in (select id from gone))
+delete from memories_entry where id in (select id from gone) returning id, live
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +345,7 @@ def write_vectors(
     prepared_sql.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
 
 
-def _vector_rows(
-    index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model: int | None
-) -> Rows:
+def _vector_rows(index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model: int | None) -> Rows:
     made = [
         (entry, part, item, vector)
         for entry, item, vectors in found
@@ -286,12 +354,22 @@ def _vector_rows(
     ]
     records = (
         (
-            entry, model, part, index.number, int(item.layer), item.subject, item.agent,
-            item.visibility, item.scope, item.place, item.live, len(vector) > WIDEST_COVERED,
+            entry,
+            model,
+            part,
+            index.number,
+            int(item.layer),
+            item.subject,
+            item.agent,
+            item.visibility,
+            item.scope,
+            item.place,
+            item.live,
+            len(vector) > WIDEST_COVERED,
             HalfVector(vector),
         )
         for entry, part, item, vector in made
-    )  # fmt: skip
+    )
     return Rows(VECTORS, len(made), records)
 
 
@@ -305,16 +383,12 @@ def set_live(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, l
         count(index, layer, len(changed) if live else -len(changed))
 
 
-def reweigh(
-    index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
-) -> None:
+def reweigh(index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]) -> None:
     """Give an entry another lexical document: its next neighbour has arrived."""
     prepared_sql.execute(*reweighing(index, layer, item, counts))
 
 
-def reweighing(
-    index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
-) -> Asked:
+def reweighing(index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]) -> Asked:
     """Return the statement of `reweigh`, for the caller to send."""
     values = {
         "terms": lexical.term_keys(index.number, layer, counts),
@@ -361,61 +435,34 @@ def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int
     return len(gone)
 
 
-REWEIGH = """
-update memories_entry
-set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
-where layer = %(layer)s and item = %(item)s
-"""
-MARK_DUE = """
-insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
-select id, %(workspace)s, 0, now(), '' from unnest(%(ids)s::int8[]) id
-"""
-SET_KEYS = """
-update memories_entry
-set length = %(length)s, marks = %(marks)s, terms = %(terms)s::int8[],
-    trigrams = %(trigrams)s::int8[], weights = %(weights)s::sparsevec
-where id = %(id)s
-"""
-SET_ENTRIES_LIVE = """
-update memories_entry set live = %(live)s
-where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning id
-"""
-SET_VECTORS_LIVE = "update memories_vector set live = %(live)s where entry_id = any(%(ids)s)"
-SET_VISIBILITY = """
-with changed as (update memories_entry set visibility = %(visibility)s
-                 where layer = %(layer)s and item = any(%(items)s::uuid[]) returning id)
-update memories_vector v set visibility = %(visibility)s from changed where v.entry_id = changed.id
-"""
-SET_SCOPE = """
-with changed as (update memories_entry set scope = %(scope)s
-                 where layer = %(layer)s and item = any(%(items)s::uuid[]) returning id)
-update memories_vector v set scope = %(scope)s from changed where v.entry_id = changed.id
-"""
-SET_TIMES = """
-update memories_entry
-set occurred_at = %(since)s::timestamptz, event_at = %(event)s::timestamptz
-where layer = %(layer)s and item = %(item)s
-"""
-REMOVE_ENTRIES = """
-with gone as (select id, live from memories_entry
-              where layer = %(layer)s and item = any(%(items)s)),
-     due as (delete from memories_duevector where entry_id in (select id from gone)),
-     vectors as (delete from memories_vector where entry_id in (select id from gone))
-delete from memories_entry where id in (select id from gone) returning id, live
-"""
-
-
 def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
     """Return the values of an item's entry, in the order of ENTRY_COLUMNS."""
     keys = item.keys or keys_of(number, item.layer, item.text, item.counts)
     marks = marks_of(item, keys.marks)
     return (
-        entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
-        item.scope, item.place, item.conversation, item.occurred_at, item.event_at, item.role,
-        item.author, item.position, marks, item.live, keys.length,
-        prepared_sql.Int8s(keys.terms), prepared_sql.Int8s(keys.trigrams), keys.weights,
+        entry,
+        number,
+        int(item.layer),
+        item.id,
+        item.subject,
+        item.agent,
+        item.visibility,
+        item.scope,
+        item.place,
+        item.conversation,
+        item.occurred_at,
+        item.event_at,
+        item.role,
+        item.author,
+        item.position,
+        marks,
+        item.live,
+        keys.length,
+        prepared_sql.Int8s(keys.terms),
+        prepared_sql.Int8s(keys.trigrams),
+        keys.weights,
         RULES_VERSION,
-    )  # fmt: skip
+    )
 
 
 def sparse(weights: Mapping[int, float]) -> SparseVector | None:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import psycopg
 from pgvector import HalfVector
 
-from memories.index import prepared_sql, segments
-from memories.index.segments import Segment
+from memories.index import hnsw_segments, prepared_sql
+from memories.index.hnsw_segments import Segment
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -33,6 +33,29 @@ Floats = npt.NDArray[np.float32]
 CHUNK = 2_048  # rows of one product, which stays near the processor
 # Of binary COPY: the signature, flags and the length of an extension; at the end a -1.
 HEADER, TRAILER = 19, 2
+
+
+# From so many statements on the comparison is a product of matrices.
+MANY = 16
+WHO = {
+    VISIBILITY_CODE["global"]: "x.visibility = 2",
+    VISIBILITY_CODE["team"]: "x.visibility = 1 and (x.agent = any(%(team)s::uuid[])"
+    " or (x.agent is null and %(default_team)s))",
+    VISIBILITY_CODE["private"]: "x.visibility = 0 and x.agent is not distinct from %(agent)s::uuid",
+}
+ANY_OF_THEM = " or ".join(f"(n.visible = {code} and {who})" for code, who in WHO.items())
+OUT_OF_REACH = f"select id from memories_entry where item in ({OF_OTHER_SPACES})"
+ITEMS = "select id, item from memories_entry where id = any(%(ids)s::int8[])"
+# `n` are the new statements, where there are several in one text.
+STATEMENTS = """
+  select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
+  with ordinality n(v, visible, i) where v is not null"""
+# Of each statement the best of those that are `near`.
+BEST_OF_EACH = """
+select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
+where near.rank <= %(most)s
+order by near.i, near.similarity desc, near.entry_id
+"""
 
 
 def best_pairs(
@@ -81,9 +104,7 @@ class _Pairs(NamedTuple):
         return found, ranks[ranks < most]
 
 
-def _chunks(
-    select: str, values: dict[str, Any], dimensions: int
-) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
+def _chunks(select: str, values: dict[str, Any], dimensions: int) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
     text = f"copy ({select}) to stdout (format binary)"
     with (
         psycopg.Cursor(prepared_sql.hot_connection()) as cursor,
@@ -101,22 +122,12 @@ def _chunks(
         yield part["id"].astype(np.int64), part["vector"].astype(np.float32)
 
 
-# From so many statements on the comparison is a product of matrices.
-MANY = 16
 # Fewer links of the HNSW are followed for each of many statements, and none far away where few rows
 # are of the statement's visibility: what says the same lies near. What a function sets would reach
 # no other node of a distributed server.
 QUICK, QUICKER = (
-    ("set local hnsw.max_scan_tuples = 2000", f"set local hnsw.ef_search = {links}")
-    for links in (200, 40)
+    ("set local hnsw.max_scan_tuples = 2000", f"set local hnsw.ef_search = {links}") for links in (200, 40)
 )
-WHO = {
-    VISIBILITY_CODE["global"]: "x.visibility = 2",
-    VISIBILITY_CODE["team"]: "x.visibility = 1 and (x.agent = any(%(team)s::uuid[])"
-    " or (x.agent is null and %(default_team)s))",
-    VISIBILITY_CODE["private"]: "x.visibility = 0 and x.agent is not distinct from %(agent)s::uuid",
-}
-ANY_OF_THEM = " or ".join(f"(n.visible = {code} and {who})" for code, who in WHO.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +248,7 @@ def _texts(model: EmbeddingModel, placement: Placement) -> "_Texts":
 
 def _segment(index: WorkspaceIndex, placement: Placement) -> Segment | None:
     """Return the layer's segment, where it is the way to what the subject has."""
-    segment = segments.segment_of(index, Layer.MEMORIES) if index.segments else None
+    segment = hnsw_segments.segment_of(index, Layer.MEMORIES) if index.segments else None
     return segment if segment and segment.speaks_of([placement.subject_id]) else None
 
 
@@ -281,20 +292,6 @@ def _compared(
         items = {row.id: row.item for row in prepared_sql.rows(ITEMS, {"ids": ids})}
         pairs += [Pair(asked[row][0], items[entry], cosine) for row, entry, cosine in found]
     return pairs
-
-
-OUT_OF_REACH = f"select id from memories_entry where item in ({OF_OTHER_SPACES})"
-ITEMS = "select id, item from memories_entry where id = any(%(ids)s::int8[])"
-# `n` are the new statements, where there are several in one text.
-STATEMENTS = """
-  select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
-  with ordinality n(v, visible, i) where v is not null"""
-# Of each statement the best of those that are `near`.
-BEST_OF_EACH = """
-select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
-where near.rank <= %(most)s
-order by near.i, near.similarity desc, near.entry_id
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,12 @@ from workspaces_subject s
 where s.workspace_id = %(workspace)s and s.external_id = %(user)s
 """
 
+MESSAGES = """
+select coalesce(sum(p.episodes), 0)::bigint as said
+from workspaces_subject s join memories_speaker p on p.workspace = %(number)s and p.subject = s.id
+where s.workspace_id = %(workspace)s and s.external_id = %(user)s
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownPerson:
@@ -76,8 +82,7 @@ def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPers
         "most": MOST,
     }
     return [
-        KnownPerson(row.id, row.external_id, row.name, row.author or "")
-        for row in prepared_sql.rows(CALLED, values)
+        KnownPerson(row.id, row.external_id, row.name, row.author or "") for row in prepared_sql.rows(CALLED, values)
     ]
 
 
@@ -93,3 +98,10 @@ def names_of(index: WorkspaceIndex, user_id: str) -> list[str]:
     rows = prepared_sql.rows(NAMES, values)
     found = [name for row in rows for name in (row.name, row.external_id, *row.authors)]
     return list(dict.fromkeys(name for name in found if name))
+
+
+def messages_of(index: WorkspaceIndex, user_id: str) -> int:
+    """Return how many messages are a subject's."""
+    values = {"workspace": index.workspace_id, "number": index.number, "user": user_id}
+    [row] = prepared_sql.rows(MESSAGES, values)
+    return int(row.said)

@@ -39,6 +39,13 @@ from memoryproject.postgres.prepared import Asked, Values
 _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
 
+# Of the types of which an answer's arrays are, by their oid: what numpy calls an element.
+ELEMENTS = {16: "?", 20: ">i8", 21: ">i2", 23: ">i4", 701: ">f8", 1184: ">i8", 2950: "V16"}
+# Rows of one INSERT: a power of two, so that few texts are prepared. COPY is not for tables with
+# policies.
+MOST_AT_ONCE = 64
+
+
 class Int8s:
     """Many numbers as one value of the type int8[], in the form in which they are sent: psycopg
     looks at each of a list three times."""
@@ -104,9 +111,7 @@ class _JsonbLoader(JsonbBinaryLoader):
 
 
 @contextmanager
-def cursor_of(
-    kind: type[psycopg.Cursor[Any]] = psycopg.Cursor, **options: Any
-) -> Iterator[psycopg.Cursor[Any]]:
+def cursor_of(kind: type[psycopg.Cursor[Any]] = psycopg.Cursor, **options: Any) -> Iterator[psycopg.Cursor[Any]]:
     """Open a cursor of `hot_connection` with psycopg's own options."""
     connection.validate_no_broken_transaction()
     with (
@@ -138,8 +143,6 @@ def _row(columns: tuple[str, ...]) -> Any:
     return namedtuple("Row", columns)._make  # type: ignore[attr-defined]
 
 
-# Of the types of which an answer's arrays are, by their oid: what numpy calls an element.
-ELEMENTS = {16: "?", 20: ">i8", 21: ">i2", 23: ">i4", 701: ">f8", 1184: ">i8", 2950: "V16"}
 # Of a binary array of one dimension: flags before, the number of elements, where they begin.
 ELEMENT, COUNT, FIRST = slice(8, 12), slice(12, 16), 20
 
@@ -235,11 +238,6 @@ class Rows:
 New: TypeAlias = Rows | Sequence[models.Model]
 
 
-# Rows of one INSERT: a power of two, so that few texts are prepared. COPY is not for tables with
-# policies.
-MOST_AT_ONCE = 64
-
-
 def insert(*groups: New, then: Iterable[Asked] = ()) -> None:
     """INSERT rows of several tables, each of one model, in this order, in a fifth of the time of
     `bulk_create`. The statements of `then` follow in the same round trip."""
@@ -274,10 +272,7 @@ def inserts(*groups: New) -> Iterator[Asked]:
 @cache
 def _insert_many_text(table: Table, size: int) -> str:
     kinds, width = list(table.columns.values()), len(table.columns)
-    rows = (
-        ", ".join(f"${at * width + place}::{kind}" for place, kind in enumerate(kinds, 1))
-        for at in range(size)
-    )
+    rows = (", ".join(f"${at * width + place}::{kind}" for place, kind in enumerate(kinds, 1)) for at in range(size))
     return f"insert into {table.listed} values {', '.join(f'({row})' for row in rows)}"
 
 
@@ -318,9 +313,7 @@ class _Layout:
             field.pre_save(instance, add=True)
         return self._plain(attrgetter(*self.names)(instance))
 
-    def filled(
-        self, rows: Sequence[Mapping[str, Any]], shared: Mapping[str, Any]
-    ) -> Iterator[Record]:
+    def filled(self, rows: Sequence[Mapping[str, Any]], shared: Mapping[str, Any]) -> Iterator[Record]:
         if not rows:
             return
         same, values = {**self.same, **shared}, itemgetter(*self.names)
@@ -339,11 +332,7 @@ class _Layout:
 
 @cache
 def _layout(model: type[models.Model]) -> _Layout:
-    fields = [
-        f
-        for f in model._meta.concrete_fields
-        if not isinstance(f, models.AutoField) and not f.generated
-    ]
+    fields = [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField) and not f.generated]
     types = [f.rel_db_type(connection) if f.is_relation else f.db_type(connection) for f in fields]
     # `varchar(255)[]` as `varchar[]`: a cast would cut what is too long.
     kinds = [re.sub(r"\(\d+\)", "", str(kind)) for kind in types]

@@ -11,12 +11,12 @@ from django.db import transaction
 from django.db.models import F, Func, IntegerField, QuerySet
 from django.utils import timezone
 
-from memories.bounds import BESIDE, LARGE, runs
-from memories.english import lexical
 from memories.index import due_vectors, entries, prepared_sql, row_marks
 from memories.index.entries import ENTRY_COLUMNS, Item
 from memories.index.row_marks import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
+from memories.language.bounds import BESIDE, LARGE, runs
+from memories.language.english import lexical
 from memories.models import (
     Entry,
     Episode,
@@ -84,6 +84,42 @@ cross join lateral (
      and p.conversation_id is null and p.session_id = e.session_id
      and p.position between e.position - 1 and e.position + 2 and p.id <> all(%(ids)s::uuid[]))
 ) n where e.id = any(%(ids)s::uuid[])
+"""
+
+
+KEPT = ("id", "layer", "item")
+CHANGING = {name: kind for name, kind in ENTRY_COLUMNS.items() if name not in KEPT}
+SCOPE_COLUMNS = ("workspace", "layer", "subject", "agent", "visibility", "scope", "place", "live")
+UPDATE = f"""
+update memories_entry set ({", ".join(CHANGING)}) =
+  row({", ".join(f"%({name})s::{kind}" for name, kind in CHANGING.items())})
+where id = %(id)s and row({", ".join(CHANGING)}) is distinct from
+  row({", ".join(f"%({name})s::{kind}" for name, kind in CHANGING.items())})
+"""
+PARTS = """
+select e.id, (select array_agg(v.part::int4 order by v.part) from memories_vector v
+              where v.entry_id = e.id and v.embedding_model_id = %(model)s::int2) as parts,
+       exists (select 1 from memories_duevector d where d.entry_id = e.id) as due
+from memories_entry e where e.id = any(%(ids)s::int8[])
+"""
+WITHOUT_TRUTH = """
+select e.item from memories_entry e
+where e.workspace = %(workspace)s and e.layer = %(layer)s and not exists (
+  select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
+order by e.id limit %(most)s
+"""
+COUNTS = """
+select layer, count(*) as live from memories_entry
+where workspace = %(workspace)s and live group by layer
+"""
+SAID = """
+select e.subject_id as subject, e.author, not (e.kind = any(%(people)s)) as assistant,
+       count(*) as episodes
+from memories_episode e where e.workspace_id = %(owner)s group by 1, 2, 3
+"""
+RECOUNT_SPEAKERS = f"""
+insert into memories_speaker (workspace, subject, author, assistant, episodes)
+select %(workspace)s, subject, author, assistant, episodes from ({SAID}) said
 """
 
 
@@ -158,43 +194,16 @@ def _rows_of_truth(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
 
 
 log = logging.getLogger(__name__)
-KEPT = ("id", "layer", "item")
-CHANGING = {name: kind for name, kind in ENTRY_COLUMNS.items() if name not in KEPT}
-SCOPE_COLUMNS = (
-    "workspace", "layer", "subject", "agent", "visibility", "scope", "place", "live"
-)  # fmt: skip
 
 
 def _columns(of: str) -> str:
     return ", ".join(f"{of}.{name}" for name in SCOPE_COLUMNS)
 
 
-UPDATE = f"""
-update memories_entry set ({", ".join(CHANGING)}) =
-  row({", ".join(f"%({name})s::{kind}" for name, kind in CHANGING.items())})
-where id = %(id)s and row({", ".join(CHANGING)}) is distinct from
-  row({", ".join(f"%({name})s::{kind}" for name, kind in CHANGING.items())})
-"""
 VECTORS_DIFFER = f"v.entry_id = e.id and row({_columns('v')}) is distinct from row({_columns('e')})"
 ALIGN_VECTORS = f"""
 update memories_vector v set ({", ".join(SCOPE_COLUMNS)}) = row({_columns("e")})
 from memories_entry e where e.id = any(%(ids)s::int8[]) and {VECTORS_DIFFER}
-"""
-PARTS = """
-select e.id, (select array_agg(v.part::int4 order by v.part) from memories_vector v
-              where v.entry_id = e.id and v.embedding_model_id = %(model)s::int2) as parts,
-       exists (select 1 from memories_duevector d where d.entry_id = e.id) as due
-from memories_entry e where e.id = any(%(ids)s::int8[])
-"""
-WITHOUT_TRUTH = """
-select e.item from memories_entry e
-where e.workspace = %(workspace)s and e.layer = %(layer)s and not exists (
-  select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
-order by e.id limit %(most)s
-"""
-COUNTS = """
-select layer, count(*) as live from memories_entry
-where workspace = %(workspace)s and live group by layer
 """
 
 
@@ -262,13 +271,14 @@ def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     WorkspaceIndex.objects.filter(pk=index.pk).update(rules=RULES_VERSION)
     log.info(
         "Index of workspace %s made anew: %d entries added, %d changed, %d removed",
-        index.workspace_id, done.added, done.changed, done.removed,
-    )  # fmt: skip
+        index.workspace_id,
+        done.added,
+        done.changed,
+        done.removed,
+    )
 
 
-def rebuild_batch(
-    index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt
-) -> None:
+def rebuild_batch(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt) -> None:
     """Make the marks of these rows anew; the caller holds the workspace's lock."""
     if layer == Layer.MEMORIES:
         row_marks.rebuild_slots(ids, row_marks.words_of(index))
@@ -305,8 +315,7 @@ def incomplete(index: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list
     return [
         entry
         for entry, item in found
-        if not state[entry].due
-        and (state[entry].parts or []) != list(range(len(item.texts) if wanted else 0))
+        if not state[entry].due and (state[entry].parts or []) != list(range(len(item.texts) if wanted else 0))
     ]
 
 
@@ -328,16 +337,6 @@ def live_counts(index: WorkspaceIndex) -> dict[int, int]:
 
 
 # ---- speakers -------------------------------------------------------------------------------
-
-SAID = """
-select e.subject_id as subject, e.author, not (e.kind = any(%(people)s)) as assistant,
-       count(*) as episodes
-from memories_episode e where e.workspace_id = %(owner)s group by 1, 2, 3
-"""
-RECOUNT_SPEAKERS = f"""
-insert into memories_speaker (workspace, subject, author, assistant, episodes)
-select %(workspace)s, subject, author, assistant, episodes from ({SAID}) said
-"""
 
 
 def speaker_values(index: WorkspaceIndex) -> dict[str, Any]:

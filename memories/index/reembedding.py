@@ -130,9 +130,7 @@ def change(
         rows = WorkspaceIndex.objects.filter(pk=index.pk)
         rows.update(embedding_model=target, stamp=F("stamp") + 1)
         for statement in ONLY_MISSING_ARE_DUE:
-            prepared_sql.execute(
-                statement, {"workspace": index.number, "model": future.embedding_model_id}
-            )
+            prepared_sql.execute(statement, {"workspace": index.number, "model": future.embedding_model_id})
     index.embedding_model = target
     note_use(before, target)
 
@@ -164,9 +162,7 @@ def _values(index: WorkspaceIndex, layer: Layer, after: int) -> dict[str, int | 
 def _store(index: WorkspaceIndex, vectors: dict[int, entries.Vectors]) -> int:
     """Write vectors by entry, with the scope that the entries have by now."""
     lock(index)
-    found = due_vectors.items_of(
-        Entry.objects.filter(pk__in=vectors).select_for_update(no_key=True)
-    )
+    found = due_vectors.items_of(Entry.objects.filter(pk__in=vectors).select_for_update(no_key=True))
     values = {
         "ids": [entry for entry, _ in found],
         "model": index.embedding_model_id,

@@ -3,27 +3,29 @@
 Meanwhile a statement about somebody must meet what is known of them although its keys are others:
 those rows come first (`repair_subject`). The rest is found when the server starts and by the sweep,
 and done in the background in slices, so that the worker's other tasks have their turn in between. A
-repair is a row (`IndexRepair`) that says how far it is. The process that takes it up has a lease,
-renewed with every batch, and goes on where the last one stopped."""
+repair is a row (`IndexRepair`) that says how far it is: whoever claims it goes on where the last one
+stopped."""
 
 import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from memories import long_jobs, outbox
 from memories.errors import ProviderError
 from memories.index import common_terms, prepared_sql, rebuild, reembedding, workspace_index
 from memories.index.rebuild import Rebuilt, alone
 from memories.index.row_marks import RULES_VERSION
-from memories.long_jobs import JobRecorder, NewJob
 from memories.models import IndexRepair, Layer, LongJob, WorkspaceIndex
-from memoryproject import crossings
+from memories.queue import long_jobs, outbox
+from memories.queue.due_rows import Queue
+from memories.queue.leases import Work
+from memories.queue.long_jobs import JobRecorder, NewJob
+from memoryproject.postgres import crossings
 
 FIRST = uuid.UUID(int=0)
 STALE = """
@@ -46,6 +48,14 @@ select id, workspace, 0, now(), %(error)s from memories_entry where id = any(%(i
 on conflict (entry_id) do nothing
 """
 NOT_YET = "update memories_entry set rules = 0 where id = any(%(ids)s::int8[])"
+
+
+JOB = "repair_index"
+SLICE = 5.0  # seconds of one task
+UNKNOWN = 0  # of a workspace whose rows have not all their entries
+# So long one that was queued or worked on is believed to be on its way.
+QUIET = timedelta(seconds=60)
+QUEUE = Queue(IndexRepair, timedelta(seconds=15), time="next_attempt_at")
 
 
 def count_stale(index: WorkspaceIndex) -> int:
@@ -114,12 +124,6 @@ def _values(index: WorkspaceIndex, layer: Layer) -> dict[str, Any]:
     return {"owner": index.workspace_id, "layer": int(layer), "rules": RULES_VERSION}
 
 
-JOB = "repair_index"
-SLICE = 5.0  # seconds of one task
-UNKNOWN = 0  # of a workspace whose rows have not all their entries
-LEASE = timedelta(seconds=60)  # far longer than a batch takes
-BACK_OFF, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
-
 log = logging.getLogger(__name__)
 
 
@@ -128,16 +132,14 @@ def leave(index: WorkspaceIndex) -> None:
     transaction."""
     WorkspaceIndex.objects.filter(pk=index.pk).update(rules=UNKNOWN)
     # A process that is at a repair of it finds it changed, and stops: it may be past these rows.
-    IndexRepair.objects.update_or_create(
-        workspace_id=index.workspace_id, defaults=_fresh(timezone.now())
-    )
+    IndexRepair.objects.update_or_create(workspace_id=index.workspace_id, defaults=_fresh())
     outbox.post(JOB, index.workspace_id)
 
 
 def begin() -> int:
     """Note a repair for each workspace whose rows other rules made; return how many are to be
     done."""
-    fresh = _fresh(timezone.now())
+    fresh = _fresh()
     old = WorkspaceIndex.objects.exclude(rules=RULES_VERSION)
     for workspace_id in old.values_list("workspace_id", flat=True):
         row, is_new = IndexRepair.objects.get_or_create(workspace_id=workspace_id, defaults=fresh)
@@ -146,13 +148,21 @@ def begin() -> int:
     return _open().count()
 
 
-def _fresh(now: datetime) -> dict[str, Any]:
+def _fresh() -> dict[str, Any]:
     """Return the values of a repair that begins."""
-    return {
-        "version": RULES_VERSION, "layer": int(Layer.MEMORIES), "after": None, "rows": None,
-        "done": 0, "seconds": 0.0, "attempts": 0, "error": "", "next_attempt_at": now,
-        "lease_until": None, "started_at": now, "updated_at": now - 2 * LEASE, "finished_at": None,
-    }  # fmt: skip
+    now = timezone.now()
+    return QUEUE.fresh() | {
+        "version": RULES_VERSION,
+        "layer": int(Layer.MEMORIES),
+        "after": None,
+        "rows": None,
+        "done": 0,
+        "seconds": 0.0,
+        "error": "",
+        "started_at": now,
+        "updated_at": now - 2 * QUIET,
+        "finished_at": None,
+    }
 
 
 def ring() -> int:
@@ -162,9 +172,9 @@ def ring() -> int:
     A repair that is under way queues itself again, slice after slice.
     """
     waiting, now = begin(), timezone.now()
-    recent = Q(updated_at__gt=now - LEASE, updated_at__lt=now + LEASE)
+    recent = Q(updated_at__gt=now - QUIET, updated_at__lt=now + QUIET)
     if waiting and not _open().filter(recent, error="").exists():
-        for row in _due(now).order_by("next_attempt_at")[:1]:
+        for row in QUEUE.rows(now)[:1]:
             mine = IndexRepair.objects.filter(pk=row.pk, updated_at=row.updated_at)
             if mine.update(updated_at=now):  # of two that queue it, one does
                 outbox.post(JOB, row.pk)
@@ -175,24 +185,16 @@ def _open() -> QuerySet[IndexRepair]:
     return IndexRepair.objects.filter(finished_at=None)
 
 
-def _due(now: datetime) -> QuerySet[IndexRepair]:
-    """Return the repairs whose turn it is, and that nobody has. Times further ahead than we set any
-    come from a wrong clock."""
-    free = Q(lease_until=None) | Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
-    ready = Q(next_attempt_at__lte=now) | Q(next_attempt_at__gt=now + 2 * LONGEST_PAUSE)
-    return _open().filter(free, ready)
-
-
 def run(workspace_id: uuid.UUID, seconds: float = SLICE) -> bool:
     """Go on with a repair for about `seconds`; return whether this process had it. What is left is
     queued again, and so is the next workspace's."""
-    row = _claim(workspace_id)
+    row = QUEUE.claim(workspace_id)
     if row is None:
         return False
     if _go_on(row, time.monotonic() + seconds):
         with crossings.everywhere():
             ring()
-    elif _save(row, lease_until=None):
+    elif QUEUE.give_back(row):
         outbox.post(JOB, row.pk)
     return True
 
@@ -201,11 +203,11 @@ def run_all(until: float, report: Callable[[str], object]) -> None:
     """Do all repairs that are due, in this process, until the clock says `until`."""
     begin()
     while time.monotonic() < until:
-        due = _due(timezone.now()).order_by("next_attempt_at").first()
-        if due is None or (row := _claim(due.pk)) is None:
+        due = QUEUE.due(1)
+        if not due or (row := QUEUE.claim(due[0])) is None:
             break
         if not _go_on(row, until):
-            _save(row, lease_until=None)
+            QUEUE.give_back(row)
         report(f"{row}: {row.done} of {row.rows} rows")
 
 
@@ -214,30 +216,20 @@ def _go_on(row: IndexRepair, until: float) -> bool:
     later."""
     new = NewJob(LongJob.Kind.REPAIR, row.workspace_id, row.rows, item=row.workspace_id)
     try:
-        with long_jobs.recorded(new) as job:
-            is_whole = _work(row, job, until)
+        with long_jobs.recorded(new) as job, QUEUE.renewed(row) as work:
+            is_whole = _work(row, job, work, until)
             if not is_whole:
                 job.leave()
     except Exception as error:
         name = type(error).__name__  # alone: what it says may quote a row
         log.error("%s failed: %s", row, name)
-        pause = min(BACK_OFF * 2 ** min(row.attempts, 7), LONGEST_PAUSE)
-        _save(row, attempts=row.attempts + 1, error=name, lease_until=None,
-              next_attempt_at=timezone.now() + pause)  # fmt: skip
+        QUEUE.leave(row, QUEUE.retry_at(row), error=name)
         return False
     log.info("%s: %s of %s rows, %.0f a second", row, row.done, row.rows, row.rate)
     return is_whole
 
 
-def _claim(workspace_id: uuid.UUID) -> IndexRepair | None:
-    now = timezone.now()
-    mine = _due(now).filter(pk=workspace_id)
-    if not mine.update(lease_until=now + LEASE, updated_at=now):
-        return None
-    return IndexRepair.objects.get(pk=workspace_id)
-
-
-def _work(row: IndexRepair, job: JobRecorder, until: float) -> bool:
+def _work(row: IndexRepair, job: JobRecorder, work: Work, until: float) -> bool:
     """Repair batch after batch; return True when nothing is left. Stops where another process took
     over."""
     space = workspace_index.index_of(row.workspace_id)
@@ -249,16 +241,23 @@ def _work(row: IndexRepair, job: JobRecorder, until: float) -> bool:
             started = time.monotonic()
             repair(space, layer, ids)
             job.advance(len(ids))
+            work.advance()
             now = time.monotonic()
-            kept = _save(row, after=ids[-1], done=row.done + len(ids), attempts=0, error="",
-                         seconds=row.seconds + now - started,
-                         lease_until=timezone.now() + LEASE)  # fmt: skip
+            kept = _save(
+                row,
+                after=ids[-1],
+                done=row.done + len(ids),
+                attempts=1,
+                error="",
+                seconds=row.seconds + now - started,
+            )
             if not kept or now > until:
                 return False
         _save(row, layer=int(layer) + 1, after=None)
     rebuild.finish(space, rebuild.Rebuilt())
     common_terms.count_in(space)
-    is_whole = _save(row, finished_at=timezone.now(), lease_until=None, error="")
+    row.finished_at = timezone.now()
+    is_whole = QUEUE.leave(row, None, finished_at=row.finished_at, error="")
     if not is_whole:  # more was left meanwhile
         WorkspaceIndex.objects.filter(pk=space.pk).update(rules=UNKNOWN)
     return is_whole
@@ -266,9 +265,7 @@ def _work(row: IndexRepair, job: JobRecorder, until: float) -> bool:
 
 def _save(row: IndexRepair, **values: object) -> bool:
     """Write progress, unless another process has taken the repair since."""
-    values["updated_at"] = timezone.now()
-    mine = IndexRepair.objects.filter(pk=row.pk, lease_until=row.lease_until)
-    if not mine.update(**values):
+    if not QUEUE.held(row).update(**values, updated_at=timezone.now()):
         return False
     for name, value in values.items():
         setattr(row, name, value)

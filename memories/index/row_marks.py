@@ -5,14 +5,14 @@ vectors stand for. Whoever changes what the code makes of a text (conflicts, lex
 message_pieces) raises the version: then `index.repair` makes all rows anew.
 Keys of words (`terms`, `trigrams`) and fingerprints stay as they are: a search would not find rows
 that wait for their repair, and fingerprints stand under unique constraints.
-tests/test_rules_version.py fails where marks have changed and the version has not."""
+tests/index/test_rules_version.py fails where marks have changed and the version has not."""
 
 import uuid
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from memories.english import statements
-from memories.english.statements import NO_WORDS, OwnWords, Reading
+from memories.language.english import statements
+from memories.language.english.statements import NO_WORDS, OwnWords, Reading
 from memories.models import Memory, WorkspaceChange, WorkspaceIndex, WorkspaceSlot
 
 RULES_VERSION = 6
@@ -54,9 +54,7 @@ def keys_of(about: uuid.UUID, names: Iterable[str]) -> list[int]:
 
 
 def slots_of_memory(memory: Memory, words: OwnWords) -> list[int]:
-    return slot_keys_of(
-        memory.subject_id or memory.workspace_id, statements.read(memory.content, words)
-    )
+    return slot_keys_of(memory.subject_id or memory.workspace_id, statements.read(memory.content, words))
 
 
 def stale_slots(ids: Sequence[uuid.UUID], words: OwnWords) -> list[Memory]:

@@ -40,8 +40,11 @@ def move(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], subject:
     """Move what is found of these rows to `subject`, in the caller's transaction, under the
     workspace's lock."""
     values = {
-        "workspace": index.number, "layer": int(layer), "items": list(ids), "subject": subject,
-    }  # fmt: skip
+        "workspace": index.number,
+        "layer": int(layer),
+        "items": list(ids),
+        "subject": subject,
+    }
     for statement in MOVE:
         prepared_sql.execute(statement, values)
 
@@ -62,9 +65,11 @@ def alike(
     if model is None:
         return []
     values = {
-        "workspace": index.number, "layer": int(Layer.MEMORIES), "items": list(memories),
+        "workspace": index.number,
+        "layer": int(Layer.MEMORIES),
+        "items": list(memories),
         "model": model.pk,
-    }  # fmt: skip
+    }
     rows = prepared_sql.rows(VECTORS, values)
     if len(rows) < 2:
         return []
@@ -72,7 +77,4 @@ def alike(
     cosines = np.triu(vectors @ vectors.T, k=1)
     first, second = np.nonzero(cosines >= model.duplicate_threshold)
     best = np.argsort(-cosines[first, second], kind="stable")[:most]
-    return [
-        (rows[first[i]].item, rows[second[i]].item, float(cosines[first[i], second[i]]))
-        for i in best
-    ]
+    return [(rows[first[i]].item, rows[second[i]].item, float(cosines[first[i], second[i]])) for i in best]

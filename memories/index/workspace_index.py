@@ -10,10 +10,10 @@ from copy import copy
 from functools import lru_cache
 from typing import Any
 
-from memories.english.calendar import DATE_ORDERS
 from memories.index import configured_embedder, prepared_sql
+from memories.index.hnsw_segments import SEGMENTS
 from memories.index.row_marks import RULES_VERSION
-from memories.index.segments import SEGMENTS
+from memories.language.english.calendar import DATE_ORDERS
 from memories.models import EmbeddingModel, Episode, Layer, WorkspaceIndex
 from memories.ranking import Participant
 from memoryproject.postgres.prepared import Asked
@@ -47,16 +47,81 @@ select {COLUMNS}
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 {MODEL} where s.workspace_id = %(workspace)s
 """
-BESIDE_KEY = Beside(
-    COLUMNS, f"left join memories_workspaceindex s on s.workspace_id = w.id\n{MODEL}"
-)
+BESIDE_KEY = Beside(COLUMNS, f"left join memories_workspaceindex s on s.workspace_id = w.id\n{MODEL}")
 OF_THE_ROW = (
-    "number", "workspace_id", "embedding_model_id", "live_memories", "live_episodes",
-    "live_features", "live_chunks", "live_summaries", "stamp", "rules",
-)  # fmt: skip
+    "number",
+    "workspace_id",
+    "embedding_model_id",
+    "live_memories",
+    "live_episodes",
+    "live_features",
+    "live_chunks",
+    "live_summaries",
+    "stamp",
+    "rules",
+)
 OF_THE_MODEL = (
-    "provider", "name", "dimensions", "duplicate_threshold", "search_floor", "state", "confidence",
-)  # fmt: skip
+    "provider",
+    "name",
+    "dimensions",
+    "duplicate_threshold",
+    "search_floor",
+    "state",
+    "confidence",
+)
+
+
+# Not against keys: each new row of the workspace holds a share of it.
+LOCK = """
+select id from workspaces_workspace where id = %(workspace)s::uuid for no key update
+"""
+COUNT = """
+update memories_workspaceindex
+set live_memories = live_memories + %(live_memories)s::int8,
+    live_episodes = live_episodes + %(live_episodes)s::int8,
+    live_features = live_features + %(live_features)s::int8,
+    live_chunks = live_chunks + %(live_chunks)s::int8,
+    live_summaries = live_summaries + %(live_summaries)s::int8, stamp = stamp + 1
+where number = %(number)s
+returning embedding_model_id
+"""
+# Apart: a distributed table takes no volatile function in an UPDATE.
+NEW_IDS = """
+select array(select nextval('memories_entry_id_seq')
+             from generate_series(1, %(ids)s::int)) as ids
+"""
+LEAVE_DUE = """
+insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
+select id, %(workspace)s, 0, now(), '' from unnest(%(ids)s::int8[]) id
+on conflict do nothing
+"""
+MODEL_NOW = "select embedding_model_id from memories_workspaceindex where number = %(number)s"
+MOST_SPEAKERS = 50
+COUNT_NEW = """
+insert into memories_speaker (workspace, subject, author, assistant, episodes)
+select %(workspace)s, %(subject)s::uuid, author, assistant, episodes
+from unnest(%(authors)s::text[], %(assistants)s::bool[], %(episodes)s::int8[])
+     as heard(author, assistant, episodes)
+on conflict (workspace, subject, author, assistant)
+do update set episodes = memories_speaker.episodes + excluded.episodes
+"""
+# Beside each author how many voices the talks have, a subject's for one: nobody else's count.
+SPOKEN = """
+with spoken as (
+  select subject, author, assistant, episodes from memories_speaker
+  where workspace = %(workspace)s {subject}),
+talks as (
+  select sum(episodes) as size, sum(episodes) ^ 2 / sum(episodes ^ 2) as voices
+  from spoken where not assistant group by subject)
+select author, assistant, sum(episodes)::int8 as episodes,
+       (select sum(size * voices) / sum(size) from talks)::float8 as voices
+from spoken group by author, assistant order by 3 desc, author limit %(most)s
+"""
+# A search about somebody also finds what is about nobody, but that is another conversation.
+OF_THE_SUBJECT = """and subject is not distinct from (
+    select %(subject)s::uuid where exists (
+      select 1 from memories_speaker own
+      where own.workspace = %(workspace)s and own.subject = %(subject)s::uuid))"""
 
 
 def index_for(scope: Scope) -> WorkspaceIndex:
@@ -85,9 +150,21 @@ def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
 def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     """Build the index row from a row of COLUMNS."""
     index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
-    (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, guard, order,
-     off, decisions_off, index.has_patterns, index.has_own_words, index.segments,
-    ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
+    (
+        index.extractors,
+        conflict_rule,
+        index.ranking,
+        llm,
+        index.review,
+        languages,
+        guard,
+        order,
+        off,
+        decisions_off,
+        index.has_patterns,
+        index.has_own_words,
+        index.segments,
+    ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
     index.languages, index.guard = tuple(languages or ()), guard or {}
     index.date_order = order or DATE_ORDERS[0]
@@ -135,20 +212,12 @@ def lock(index: WorkspaceIndex, *then: Asked) -> list[list[Any]]:
     return prepared_sql.rows_of_each([(LOCK, {"workspace": index.workspace_id}), *then])[1:]
 
 
-# Not against keys: each new row of the workspace holds a share of it.
-LOCK = """
-select id from workspaces_workspace where id = %(workspace)s::uuid for no key update
-"""
-
-
 def count(index: WorkspaceIndex, layer: int, change: int) -> None:
     """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
     prepared_sql.execute(COUNT, _changes(index, {layer: change}))
 
 
-def count_new(
-    index: WorkspaceIndex, live: Mapping[int, int], number: int
-) -> tuple[list[int], int | None]:
+def count_new(index: WorkspaceIndex, live: Mapping[int, int], number: int) -> tuple[list[int], int | None]:
     """Note that so many rows become live, by layer. Return ids for `number` new entries, and the id
     of the embedding model that the workspace uses now: its row is this writer's."""
     asked = [(COUNT, _changes(index, live)), (NEW_IDS, {"ids": number})]
@@ -160,31 +229,6 @@ def _changes(index: WorkspaceIndex, live: Mapping[int, int]) -> dict[str, int]:
     """Return the values of COUNT."""
     values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
     return {**values, "number": index.number}
-
-
-COUNT = """
-update memories_workspaceindex
-set live_memories = live_memories + %(live_memories)s::int8,
-    live_episodes = live_episodes + %(live_episodes)s::int8,
-    live_features = live_features + %(live_features)s::int8,
-    live_chunks = live_chunks + %(live_chunks)s::int8,
-    live_summaries = live_summaries + %(live_summaries)s::int8, stamp = stamp + 1
-where number = %(number)s
-returning embedding_model_id
-"""
-# Apart: a distributed table takes no volatile function in an UPDATE.
-NEW_IDS = """
-select array(select nextval('memories_entry_id_seq')
-             from generate_series(1, %(ids)s::int)) as ids
-"""
-
-
-LEAVE_DUE = """
-insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
-select id, %(workspace)s, 0, now(), '' from unnest(%(ids)s::int8[]) id
-on conflict do nothing
-"""
-MODEL_NOW = "select embedding_model_id from memories_workspaceindex where number = %(number)s"
 
 
 def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
@@ -200,43 +244,12 @@ def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
         prepared_sql.execute(LEAVE_DUE, {"ids": list(entries), "workspace": index.number})
 
 
-MOST_SPEAKERS = 50
-
-COUNT_NEW = """
-insert into memories_speaker (workspace, subject, author, assistant, episodes)
-select %(workspace)s, %(subject)s::uuid, author, assistant, episodes
-from unnest(%(authors)s::text[], %(assistants)s::bool[], %(episodes)s::int8[])
-     as heard(author, assistant, episodes)
-on conflict (workspace, subject, author, assistant)
-do update set episodes = memories_speaker.episodes + excluded.episodes
-"""
-# Beside each author how many voices the talks have, a subject's for one: nobody else's count.
-SPOKEN = """
-with spoken as (
-  select subject, author, assistant, episodes from memories_speaker
-  where workspace = %(workspace)s {subject}),
-talks as (
-  select sum(episodes) as size, sum(episodes) ^ 2 / sum(episodes ^ 2) as voices
-  from spoken where not assistant group by subject)
-select author, assistant, sum(episodes)::int8 as episodes,
-       (select sum(size * voices) / sum(size) from talks)::float8 as voices
-from spoken group by author, assistant order by 3 desc, author limit %(most)s
-"""
-# A search about somebody also finds what is about nobody, but that is another conversation.
-OF_THE_SUBJECT = """and subject is not distinct from (
-    select %(subject)s::uuid where exists (
-      select 1 from memories_speaker own
-      where own.workspace = %(workspace)s and own.subject = %(subject)s::uuid))"""
-
-
 def is_assistant(kind: str) -> bool:
     """Tell whether the assistant, or a tool for it, spoke."""
     return kind not in Episode.OF_PEOPLE
 
 
-def counting_speakers(
-    index: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[Episode]
-) -> Asked:
+def counting_speakers(index: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[Episode]) -> Asked:
     """Return the statement that counts the authors of new episodes, for the caller to send."""
     counted = Counter((e.author, is_assistant(e.kind)) for e in episodes)
     # In one order for all writers, so that two of them never wait for each other's rows.
@@ -251,9 +264,7 @@ def counting_speakers(
     return COUNT_NEW, values
 
 
-def participants(
-    index: WorkspaceIndex, subject: uuid.UUID | None
-) -> tuple[list[Participant], float]:
+def participants(index: WorkspaceIndex, subject: uuid.UUID | None) -> tuple[list[Participant], float]:
     """Return the speakers in a subject's episodes (those about nobody where there are none; None:
     in all of the workspace), the most first, and how many voices a talk of theirs has, as
     `voices_of`."""

@@ -12,6 +12,18 @@ from memories.ingest.session_queue import MAX_ATTEMPTS, MAX_FAILURES, retry, set
 from memories.ingest.store import append, receive
 
 __all__ = [
-    "MAX_ATTEMPTS", "MAX_FAILURES", "TURN", "IngestRequest", "NewMessage", "Preview", "append",
-    "ingest", "preview", "receive", "retry", "settled_among", "run", "run_next",
-]  # fmt: skip
+    "MAX_ATTEMPTS",
+    "MAX_FAILURES",
+    "TURN",
+    "IngestRequest",
+    "NewMessage",
+    "Preview",
+    "append",
+    "ingest",
+    "preview",
+    "receive",
+    "retry",
+    "settled_among",
+    "run",
+    "run_next",
+]

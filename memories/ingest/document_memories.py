@@ -14,12 +14,12 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from memories import resolve
-from memories.english.plain_words import RULES
-from memories.english.referents import UNKNOWN
-from memories.extraction import Message
-from memories.extraction.evidence import FIRST_PERSON, sentences_of
+from memories.belief import resolve
+from memories.belief.resolve import Claim, Quote, take_support_away
+from memories.belief.review import forget_locked
 from memories.index import row_marks, workspace_index
+from memories.language.english.plain_words import RULES
+from memories.language.english.referents import UNKNOWN
 from memories.models import (
     CaseItem,
     Category,
@@ -33,8 +33,8 @@ from memories.models import (
     Revision,
     WorkspaceIndex,
 )
-from memories.resolve import Claim, Quote, state_changes
-from memories.review import forget_locked
+from memories.reading.extraction import Message
+from memories.reading.extraction.evidence import FIRST_PERSON, sentences_of
 from workspaces.scope import Scope
 
 # Characters of one revision: a hundred pages, which take a few seconds. What comes after them is
@@ -44,10 +44,22 @@ CARRIED_AT_ONCE = 100  # facts of one transaction
 PIECE = 32  # characters by which a text is known not to have a passage
 UNSAID = RULES["unsaid"]
 CARRIED = (
-    "workspace_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
-    "confidence", "method", "rule", "entities", "visibility", "event_date", "quarantined_at",
+    "workspace_id",
+    "memory_id",
+    "subject_id",
+    "agent_id",
+    "statement",
+    "category",
+    "fact_type",
+    "confidence",
+    "method",
+    "rule",
+    "entities",
+    "visibility",
+    "event_date",
+    "quarantined_at",
     "quarantine_reason",
-)  # fmt: skip
+)
 _heading = re.compile(r"^#{1,6} [^\n]+$", re.MULTILINE)
 _team = re.compile(r"(?:The )?team\b", re.IGNORECASE)
 _we = re.compile(r"\b(?:we|our|us|team)\b", re.IGNORECASE)
@@ -126,10 +138,7 @@ class EarlierText:
         # Where its pieces begin is not known: at one of the first characters.
         ends = len(passage) - PIECE + 1
         shifted = (range(first, ends, PIECE) for first in range(PIECE))
-        if not any(
-            all(passage[start : start + PIECE] in self.pieces for start in starts)
-            for starts in shifted
-        ):
+        if not any(all(passage[start : start + PIECE] in self.pieces for start in starts) for starts in shifted):
             return False
         found = self.text.find(passage, self.at)
         found = self.text.find(passage) if found < 0 else found
@@ -214,12 +223,16 @@ def _carry(
         pairs.append((fact, anew))
         citations += [
             Citation(
-                workspace_id=each.workspace_id, fact=anew, revision=revision, start=start,
-                end=start + len(each.quote), quote=each.quote,
+                workspace_id=each.workspace_id,
+                fact=anew,
+                revision=revision,
+                start=start,
+                end=start + len(each.quote),
+                quote=each.quote,
             )
             for each, start in zip(fact.citations.all(), placed[fact.pk], strict=True)
             if start is not None
-        ]  # fmt: skip
+        ]
     Fact.objects.bulk_create(anew for _, anew in pairs)
     Citation.objects.bulk_create(citations)
     for fact, anew in pairs:
@@ -243,8 +256,8 @@ def take_support(scope: Scope, space: WorkspaceIndex, reading: DocumentReading) 
     transaction, which holds the workspace's lock."""
     facts = _older_facts(reading.revision)
     cases = list(CaseItem.objects.filter(fact__in=facts).values_list("case", flat=True))
-    bare = state_changes.take_support_away(facts, timezone.now())
-    asked = state_changes.decided_by_people(space, bare)
+    bare = take_support_away.take_support_away(facts, timezone.now())
+    asked = take_support_away.decided_by_people(space, bare)
     resolve.file_unsupported([m for m in bare if m.pk in asked], row_marks.words_of(space))
     if ended := [memory for memory in bare if memory.pk not in asked]:
         forget_locked(scope, ended, UNSAID)

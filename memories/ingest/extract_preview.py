@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from memories import guard
-from memories.bounds import READ_WORDS
-from memories.extraction import Extraction, ExtractionRun, ExtractOptions, Message, Skip, speaker_of
-from memories.extraction.fallback import ALWAYS, chain_from
 from memories.index import workspace_index
 from memories.ingest import process
 from memories.ingest.ingest_request import IngestRequest, known_episodes
 from memories.ingest.mask_messages import GUARD, screen_each, without_secrets
 from memories.ingest.process import ConversationPlace, said_before
 from memories.ingest.store import last_words
+from memories.language.bounds import READ_WORDS
 from memories.models import Conversation, WorkspacePattern
-from memories.models.conversation_and_summaries import check_thread, is_shared_by_default
+from memories.models.conversation import check_thread, is_shared_by_default
 from memories.providers import network
+from memories.reading import guard
+from memories.reading.extraction import Extraction, ExtractionRun, ExtractOptions, Message, Skip, speaker_of
+from memories.reading.extraction.fallback_chain import ALWAYS, chain_from
 from workspaces.models import Agent, Subject
 from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write
 
@@ -110,15 +110,15 @@ def _first(messages: Sequence[Message]) -> list[Message]:
     return chosen
 
 
-def _messages(
-    scope: Scope, request: IngestRequest, allowed: Collection[str]
-) -> tuple[list[Message], list[Skip]]:
+def _messages(scope: Scope, request: IngestRequest, allowed: Collection[str]) -> tuple[list[Message], list[Skip]]:
     """Return the messages as they would be kept, and those that would be held, with the reason."""
     messages, held = [], []
     each_screened = screen_each(
-        request.all_messages, allowed,
-        before=last_words(scope, request), is_whole_text=request.content is not None,
-    )  # fmt: skip
+        request.all_messages,
+        allowed,
+        before=last_words(scope, request),
+        is_whole_text=request.content is not None,
+    )
     for index, message in enumerate(request.all_messages):
         screened = each_screened[index]
         if screened.places:

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
-from memories import masks
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.index import prepared_sql
-from memories.masked_text import without_masked
+from memories.judge.judge import shipped
 from memories.models import (
     Conversation,
     Episode,
@@ -20,7 +19,9 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
-from memories.models.conversation_and_summaries import TAKEN, check_thread
+from memories.models.conversation import TAKEN, check_thread
+from memories.privacy import masks
+from memories.reading.guard.masked_text import without_masked
 from workspaces.models import Agent, Subject
 from workspaces.request_fields import (
     ExternalId,
@@ -73,9 +74,7 @@ class IngestOptions:
     content: Text | None = None
     messages: Sequence[Any] | None = None
     user_id: ExternalId = ""
-    agent_id: Annotated[
-        ExternalId, Field(description="Whose act it is; for keys without an agent.")
-    ] = ""
+    agent_id: Annotated[ExternalId, Field(description="Whose act it is; for keys without an agent.")] = ""
     thread_id: ExternalId = ""
     workflow_id: ExternalId = ""
     scope: Annotated[str, OneOf(MemoryScope)] = MemoryScope.USER
@@ -180,9 +179,7 @@ def _conversation(
     return found
 
 
-def known_episodes(
-    scope: Scope, conversation: Conversation | None, new: Sequence[NewMessage]
-) -> dict[str, Episode]:
+def known_episodes(scope: Scope, conversation: Conversation | None, new: Sequence[NewMessage]) -> dict[str, Episode]:
     """Return the episodes that are here already, by external id. Raises Conflict where one says
     something else.
 
@@ -191,9 +188,7 @@ def known_episodes(
     asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
     if not asked:
         return {}
-    rows = Episode.objects.filter(
-        workspace_id=scope.workspace_id, conversation=conversation, external_id__in=asked
-    )
+    rows = Episode.objects.filter(workspace_id=scope.workspace_id, conversation=conversation, external_id__in=asked)
     known = {episode.external_id or "": episode for episode in rows}
     seen = Episode.objects.visible_to(scope).filter(pk__in=[each.pk for each in known.values()])
     may_know = set(seen.values_list("pk", flat=True)) if scope.is_narrow else None
@@ -220,17 +215,15 @@ def _taken(position: int, message: str) -> Conflict:
     return Conflict(message, field=f"messages[{position}].id")
 
 
-def new_episode(
-    session: MemorySession, request: IngestRequest, message: NewMessage, position: int
-) -> Episode:
+def new_episode(session: MemorySession, request: IngestRequest, message: NewMessage, position: int) -> Episode:
+    kind = message.kind or (message.role if message.role in Episode.Kind.values else Episode.Kind.TOOL_RESULT)
     return Episode(
         workspace_id=session.workspace_id,
         session=session,
         conversation=session.conversation,
         subject=session.subject,
         agent=session.agent,
-        kind=message.kind
-        or (message.role if message.role in Episode.Kind.values else Episode.Kind.TOOL_RESULT),
+        kind=kind,
         role=message.role,
         author=message.name,
         content=message.content,
@@ -241,4 +234,5 @@ def new_episode(
         scope=session.scope,
         workflow=session.workflow,
         external_id=message.id or None,
+        judge_attempts=0 if shipped.is_there and kind in Episode.OF_PEOPLE else None,
     )

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from django.utils import timezone
 
-from memories import guard, masks
-from memories.bounds import STATEMENT
-from memories.english import clauses
-from memories.forgotten_words import ToldAgain, forgotten_of, places_in
+from memories.belief.resolve import file_facts
+from memories.belief.resolve.forgotten_words import ToldAgain, forgotten_of, places_in
 from memories.ingest.ingest_request import NewMessage
-from memories.masked_text import masked
+from memories.language.bounds import STATEMENT
+from memories.language.english import clauses
 from memories.models import (
     Category,
     Citation,
@@ -21,7 +20,9 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
-from memories.resolve import file_facts
+from memories.privacy import masks
+from memories.reading import guard
+from memories.reading.guard.masked_text import masked
 from workspaces.models.workspace import uuid7
 from workspaces.scope import Scope
 
@@ -69,10 +70,7 @@ def screen(
         found = guard.findings(text, own, allowed, before=before)
         for pasted in _pasted.finditer(text):
             more = guard.findings(pasted[0], guard.OTHER, allowed)
-            found += [
-                guard.Finding(f.start + pasted.start(), f.end + pasted.start(), f.label)
-                for f in more
-            ]
+            found += [guard.Finding(f.start + pasted.start(), f.end + pasted.start(), f.label) for f in more]
     else:
         found = guard.findings(text, whose, allowed, before=before)
     beside = (message.name, message.payload, message.metadata)
@@ -114,9 +112,7 @@ def with_forgotten(
     own = [one.content for one, kind in zip(messages, kinds, strict=True) if kind in people]
     forgotten = forgotten_of(scope.workspace_id, user, own, agent_id=scope.agent_id)
     return [
-        replace(each, forgotten=tuple(places_in(message.content, forgotten, user)))
-        if kind in others
-        else each
+        replace(each, forgotten=tuple(places_in(message.content, forgotten, user))) if kind in others else each
         for message, kind, each in zip(messages, kinds, screened, strict=True)
     ]
 
@@ -130,9 +126,7 @@ class HeldBatch:
     citations: list[Citation] = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls, made: Sequence[Episode], screened: Sequence[Screened], session: MemorySession | None
-    ) -> "HeldBatch":
+    def of(cls, made: Sequence[Episode], screened: Sequence[Screened], session: MemorySession | None) -> "HeldBatch":
         """Make the batch of new episodes, and mask these."""
         batch = cls()
         for episode, own in zip(made, screened, strict=True):
@@ -199,24 +193,16 @@ class HeldBatch:
         file_facts(self.facts)
 
 
-def _sentences(
-    text: str, places: Sequence[guard.Finding]
-) -> list[tuple[int, int, list[guard.Finding]]]:
+def _sentences(text: str, places: Sequence[guard.Finding]) -> list[tuple[int, int, list[guard.Finding]]]:
     """Return the sentences that hold the places, each with its places; none is longer than a
     statement may be, unless a place is."""
     found: list[tuple[int, int, list[guard.Finding]]] = []
     for place in places:
         begin = max(0, place.start - STATEMENT)
-        before = [
-            a for a, _ in clauses.sentences(text[begin : place.end]) if begin + a <= place.start
-        ]
+        before = [a for a, _ in clauses.sentences(text[begin : place.end]) if begin + a <= place.start]
         start = begin + (before[-1] if before else 0)
         after = next(
-            (
-                b
-                for _, b in clauses.sentences(text[start : place.end + STATEMENT])
-                if start + b >= place.end
-            ),
+            (b for _, b in clauses.sentences(text[start : place.end + STATEMENT]) if start + b >= place.end),
             None,
         )
         end = place.end if after is None else start + after

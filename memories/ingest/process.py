@@ -15,13 +15,11 @@ from typing import Self
 from django.db import transaction
 from django.db.models.functions import Coalesce
 
-from memories import bounds, intents, leases, metrics, resolve, skip_counts, unmatched
-from memories.bounds import READ_CHARACTERS
-from memories.documents.document_store import keep_long_texts
-from memories.english import clauses, lexical, pasted_text
+from memories import metrics
+from memories.belief import resolve
+from memories.belief.resolve import Claim, ResolveOutcome
+from memories.documents.long_texts import keep_long_texts
 from memories.errors import erased
-from memories.extraction import ExtractionRun, ExtractOptions, Message, Span, speaker_of
-from memories.extraction.fallback import ALWAYS, FallbackChain, chain_from
 from memories.index import (
     configured_embedder,
     due_vectors,
@@ -35,8 +33,10 @@ from memories.ingest import document_memories, session_queue
 from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.mask_messages import GUARD
 from memories.ingest.store import Kept, keep
-from memories.leases import TakenOver
-from memories.masked_text import is_masked
+from memories.language import bounds
+from memories.language.bounds import READ_CHARACTERS
+from memories.language.english import clauses, lexical, pasted_text
+from memories.meters import skip_counts
 from memories.models import (
     Episode,
     Fact,
@@ -46,9 +46,14 @@ from memories.models import (
     WorkspaceIndex,
     WorkspacePattern,
 )
-from memories.models.conversation_and_summaries import is_shared_by_default
-from memories.resolve import Claim, ResolveOutcome
-from memoryproject import crossings
+from memories.models.conversation import is_shared_by_default
+from memories.queue import leases
+from memories.queue.leases import TakenOver
+from memories.reading import intents
+from memories.reading.extraction import ExtractionRun, ExtractOptions, Message, Span, speaker_of, unmatched
+from memories.reading.extraction.fallback_chain import ALWAYS, FallbackChain, chain_from
+from memories.reading.guard.masked_text import is_masked
+from memoryproject.postgres import crossings
 from workspaces.scope import Scope, worker_scope
 
 # The messages of a session as extraction reads them, and what the conversation had said before.
@@ -74,6 +79,12 @@ order by position desc limit %(last)s
 END = 2**31 - 1  # behind all positions
 
 
+LONGEST_NOTE = 500  # characters
+ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
+MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
+TURN = 100.0  # seconds that a worker stays with one session
+
+
 def mark_own_output(
     messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
 ) -> list[Message]:
@@ -83,10 +94,7 @@ def mark_own_output(
     called, and the database asked, only where a message is not a person's. `own` are memories
     that were made of these very messages: they were not served when these were sent.
     """
-    pieces = [
-        () if m.kind in Episode.OF_PEOPLE else tuple(_pieces(bounds.start_of(m.text)))
-        for m in messages
-    ]
+    pieces = [() if m.kind in Episode.OF_PEOPLE else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
     marks = {mark for each in pieces for _, mark in each}
     known: set[bytes] = set()
     if any(pieces):
@@ -204,7 +212,6 @@ FactPlace = tuple[str, uuid.UUID | None, int | None]
 EpisodeSpan = tuple[uuid.UUID, int, int]
 
 log = logging.getLogger(__name__)
-LONGEST_NOTE = 500  # characters
 # Of one step: other writers of the workspace wait as long as it is written.
 MOST_MESSAGES, MOST_CLAIMS, LONGEST_READING = 100, 300, 2.0
 
@@ -249,7 +256,9 @@ class SessionSteps:
         if self.is_written:
             return self._obey()
         end, first = time.monotonic() + LONGEST_READING, self.session.learned
-        for message in self.messages[first : first + MOST_MESSAGES]:
+        # Half as many after each worker that died of it: a short step is done between two restarts.
+        most = max(1, MOST_MESSAGES >> (self.session.attempts - 1))
+        for message in self.messages[first : first + most]:
             self.run.read(message)
             self.session.learned += 1
             if len(self.run.found.claims) - self.taken >= MOST_CLAIMS or time.monotonic() >= end:
@@ -257,18 +266,14 @@ class SessionSteps:
         if self.is_last:
             self.run.finish(self.chain)
             if self.session.counts.get("intents"):
-                self.run.found.claims += intents.claims_to_keep(
-                    self.session, self.messages, self.run.found.claims
-                )
+                self.run.found.claims += intents.claims_to_keep(self.session, self.messages, self.run.found.claims)
         fresh = self.earlier.without(self._claims(self.run.found.claims[self.taken :]))
         self.taken = len(self.run.found.claims)
         claims = [
             replace(
                 claim,
                 metadata=self.session.metadata,
-                occurred_at=self.ahead.get(
-                    claim.quotes[0].text_id if claim.quotes else None, claim.occurred_at
-                ),
+                occurred_at=self.ahead.get(claim.quotes[0].text_id if claim.quotes else None, claim.occurred_at),
             )
             for claim in fresh
         ]
@@ -312,7 +317,7 @@ class SessionSteps:
         session, found = self.session, self.run.found
         if self.has_waited:
             workspace_index.lock(self.space)
-            claims, vectors = _still_said(claims, vectors)
+            claims, vectors = still_said(claims, vectors)
             if self.document is not None and document_memories.is_superseded(self.document):
                 claims, vectors, found.quarantined = [], None, []
         placement = resolve.placement_of(session, claims)
@@ -422,9 +427,7 @@ class SessionSteps:
         if self.private:
             reasons.append(f"{self.private} forgotten as private before: a person is asked")
         if self.ahead:
-            reasons.append(
-                f"{len(self.ahead)} of the messages said to be of the future: believed as of now"
-            )
+            reasons.append(f"{len(self.ahead)} of the messages said to be of the future: believed as of now")
         if not session.episode_ids and self.document is None:
             reasons.append("all messages are known already")
         session.reason = "; ".join(reasons)
@@ -435,7 +438,7 @@ class SessionSteps:
         }
 
 
-def _still_said(
+def still_said(
     claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None
 ) -> tuple[Sequence[Claim], Sequence[entries.Vectors] | None]:
     """Return the claims whose words are still in their messages, not masked meanwhile."""
@@ -448,8 +451,7 @@ def _still_said(
         number
         for number, claim in enumerate(claims)
         if all(
-            quote.text_id not in texts
-            or texts[quote.text_id][quote.start : quote.end] == quote.quote
+            quote.text_id not in texts or texts[quote.text_id][quote.start : quote.end] == quote.quote
             for quote in claim.quotes
         )
     ]
@@ -510,11 +512,6 @@ class EarlierFacts:
         return [one for one in doubted if (one[0].statement, None, None) not in self.places]
 
 
-ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
-MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
-TURN = 100.0  # seconds that a worker stays with one session
-
-
 def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> MemorySession:
     """Keep a request, and learn from it at once if asked to and no network model is needed; return
     the session as the rows have it then.
@@ -534,10 +531,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     if not here:
         return kept.session
     # What is quick asks no model.
-    row = (
-        _learn(kept, None, until, has_waited=False)
-        or MemorySession.objects.filter(pk=kept.session.pk).first()
-    )
+    row = _learn(kept, None, until, has_waited=False) or MemorySession.objects.filter(pk=kept.session.pk).first()
     if row is None:
         raise erased()
     return row
@@ -574,9 +568,7 @@ def run_next(seconds: float = math.inf, *, only_quick: bool = False) -> MemorySe
     return None
 
 
-def _learn(
-    kept: Kept, chain: FallbackChain | None, until: float, *, has_waited: bool = True
-) -> MemorySession | None:
+def _learn(kept: Kept, chain: FallbackChain | None, until: float, *, has_waited: bool = True) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session = kept.session
     is_long = sum(len(episode.content) for episode in kept.episodes) > AT_ONCE
@@ -586,7 +578,7 @@ def _learn(
         if not row_marks.are_current(kept.space):
             repair.repair_subject(kept.space, session.subject_id)
         messages = _messages_of(kept)
-        steps = SessionSteps(kept, messages, _options_of(kept), chain, has_waited=has_waited)
+        steps = SessionSteps(kept, messages, options_of(kept), chain, has_waited=has_waited)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
             while row.state == session_queue.State.EXTRACTING:
@@ -594,6 +586,9 @@ def _learn(
                 row = steps.take(is_late=time.monotonic() >= until)
         except TakenOver:
             return None
+        except Exception as fault:
+            session_queue.note_fault(session, fault)
+            raise
     if row.is_final:
         metrics.count("sessions_finished", outcome=row.state)
     if steps.is_last and (is_long or configured_embedder.embedder_of(kept.space).is_remote):
@@ -614,7 +609,7 @@ def _messages_of(kept: Kept) -> list[Message]:
     return intents.hear(session, messages)
 
 
-def _options_of(kept: Kept) -> ExtractOptions:
+def options_of(kept: Kept) -> ExtractOptions:
     session = kept.session
     matching = session.extract in MATCHING
     asked = matching and kept.space.has_patterns
@@ -623,11 +618,21 @@ def _options_of(kept: Kept) -> ExtractOptions:
     always = kept.space.llm == ALWAYS
     subject = session.subject.external_id if session.subject else ""
     return ExtractOptions(
-        session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
-        kept.space.languages, kept.space.date_order,
+        session.extract,
+        session.is_whole_text,
+        session.visibility,
+        own,
+        context,
+        always,
+        subject,
+        kept.space.languages,
+        kept.space.date_order,
         is_shared_by_default(
-            session.subject_id, session.agent, session.conversation,
+            session.subject_id,
+            session.agent,
+            session.conversation,
             str(kept.space.guard.get("audience") or ""),
         ),
-        kept.space.guard, kept.space.patterns_off,
-    )  # fmt: skip
+        kept.space.guard,
+        kept.space.patterns_off,
+    )

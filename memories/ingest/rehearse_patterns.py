@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memories.english.workspace_patterns import OwnPattern
-from memories.extraction import ExtractionRun, ExtractOptions, Message, speaker_of
+from memories.belief.resolve import Claim
 from memories.index import workspace_index
+from memories.language.english.workspace_patterns import OwnPattern
 from memories.models import Episode, MemorySession, WorkspaceIndex
-from memories.resolve import Claim
+from memories.reading.extraction import ExtractionRun, ExtractOptions, Message, speaker_of
 from workspaces.models.workspace import first_uuid7
 from workspaces.scope import Scope
 
@@ -75,8 +75,7 @@ def rehearse_patterns(
                 id=episode.pk,
                 kind=episode.kind,
                 role=episode.role,
-                speaker=episode.author
-                or speaker_of(episode.kind, episode.subject.name if episode.subject else ""),
+                speaker=episode.author or speaker_of(episode.kind, episode.subject.name if episode.subject else ""),
                 text=episode.content,
                 occurred_at=episode.occurred_at,
             )
@@ -90,9 +89,7 @@ def rehearse_patterns(
     return PatternsRehearsal(read, len(newest), made, lost)
 
 
-def _claims(
-    space: WorkspaceIndex, messages: Sequence[Message], choice: PatternChoice
-) -> list[Claim]:
+def _claims(space: WorkspaceIndex, messages: Sequence[Message], choice: PatternChoice) -> list[Claim]:
     options = ExtractOptions(
         MemorySession.Extract.PATTERNS,
         patterns=choice.own,
@@ -112,6 +109,4 @@ def _key(claim: Claim) -> tuple[uuid.UUID, str]:
 
 def _reading(claim: Claim, at: dict[uuid.UUID, datetime]) -> StatementChange:
     quote = claim.quotes[0]
-    return StatementChange(
-        claim.statement, quote.quote, claim.rule, quote.text_id, at[quote.text_id]
-    )
+    return StatementChange(claim.statement, quote.quote, claim.rule, quote.text_id, at[quote.text_id])

@@ -3,22 +3,27 @@ ended. The row is the queue."""
 
 import logging
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
+from operator import itemgetter
 
+from django.db import DatabaseError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from memories import leases, metrics, outbox
+from memories import metrics
 from memories.errors import CapReached, Conflict, ProviderError
-from memories.extraction.fallback import server_model
-from memories.features import sets
 from memories.index import prepared_sql
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import MemorySession
-from memoryproject import crossings
-from memoryproject.postgres import visible
+from memories.profiles.features import set_queue
+from memories.queue import leases, outbox
+from memories.queue.due_rows import pause_after
+from memories.reading.extraction.fallback_chain import server_model
+from memoryproject.postgres import crossings, visible
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -28,8 +33,9 @@ State = MemorySession.State
 MAX_ATTEMPTS = 6
 # Of models, over about a day. Each time it waits longer, or as long as the provider says.
 MAX_FAILURES = 30
-BACK_OFF, LONGEST_BACK_OFF = timedelta(seconds=20), timedelta(hours=1)
+BACK_OFF = timedelta(seconds=20)
 LONGEST_PAUSE = timedelta(days=1)
+MOST_GIVEN_BACK = 1_000  # sessions whose worker died, in one sweep
 
 CLAIM = f"""
 update memories_memorysession
@@ -95,6 +101,33 @@ ONLY_QUICK = """
 NEXT_DUE, NEXT_QUICK = NEXT.format(only=""), NEXT.format(only=ONLY_QUICK)
 
 
+OUTCOME = """
+update memories_memorysession
+set state = %(state)s, reason = %(reason)s, error = %(error)s, counts = %(counts)s,
+    timings = %(timings)s, steps = %(steps)s, next_attempt_at = %(next_attempt_at)s::timestamptz,
+    lease_until = %(lease_until)s::timestamptz, finished_at = %(finished_at)s::timestamptz,
+    created_ids = %(created_ids)s::uuid[], updated_ids = %(updated_ids)s::uuid[],
+    reinforced_ids = %(reinforced_ids)s::uuid[], attempts = %(attempts)s,
+    failures = %(failures)s, learned = %(learned)s, updated_at = %(now)s
+where id = %(id)s and state = 'extracting' and claims = %(claims)s
+returning *
+"""
+PLAIN = (
+    "id",
+    "claims",
+    "attempts",
+    "failures",
+    "learned",
+    "reason",
+    "error",
+    "next_attempt_at",
+    "lease_until",
+    "finished_at",
+)
+LISTS = ("created_ids", "updated_ids", "reinforced_ids")
+DOCUMENTS = ("counts", "timings", "steps")
+
+
 def next_due(*, only_quick: bool = False) -> uuid.UUID | None:
     """Return the next session: from the workspace with the fewest in work, however much another has
     sent; within a workspace the oldest comes first. `only_quick`: none that may wait for a model or
@@ -117,11 +150,35 @@ def claim(session_id: uuid.UUID) -> MemorySession | None:
     session = _row(claimed[0]._asdict())
     if session.attempts <= MAX_ATTEMPTS:
         return session
-    close(session, State.DEAD, "attempts used up")
+    why = f"attempts used up: {session.error}" if session.error else "attempts used up"
+    close(session, State.DEAD, why)
     if save(session):
-        log.error("%s is dead: its worker died %d times", name_of(session), MAX_ATTEMPTS)
+        log.error("%s is dead: %d attempts did not end (%s)", name_of(session), MAX_ATTEMPTS, why)
         metrics.count("sessions_finished", outcome=State.DEAD)
     return None
+
+
+def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
+    """Sessions that are due: the oldest of each workspace, then the second of each."""
+    rows = MemorySession.objects.filter(state=State.RECEIVED, next_attempt_at__lte=timezone.now())
+    places: dict[uuid.UUID, int] = defaultdict(int)
+    turns = []
+    for session_id, workspace_id in rows.order_by("next_attempt_at").values_list("pk", "workspace_id"):
+        turns.append((places[workspace_id], session_id))
+        places[workspace_id] += 1
+    return [session_id for _, session_id in sorted(turns, key=itemgetter(0))][:limit]
+
+
+def give_back_abandoned() -> int:
+    """Make sessions whose worker died due again, for all workers at once, and return how many. Their
+    attempts count as before."""
+    now = timezone.now()
+    abandoned = MemorySession.objects.filter(leases.free(now), state__in=[State.EXTRACTING, State.RESOLVING])
+    ids = list(abandoned.values_list("pk", flat=True)[:MOST_GIVEN_BACK])
+    given = abandoned.filter(pk__in=ids).update(state=State.RECEIVED, next_attempt_at=now, lease_until=None)
+    for session_id in ids:
+        outbox.post("run_session", session_id)
+    return given
 
 
 def name_of(session: MemorySession) -> str:
@@ -137,9 +194,14 @@ def _row(values: dict[str, object]) -> MemorySession:
 
 def held(session: MemorySession) -> QuerySet[MemorySession]:
     """Return the session's row, as long as this claim of it stands."""
-    return MemorySession.objects.filter(
-        pk=session.pk, claims=session.claims, state=State.EXTRACTING
-    )
+    return MemorySession.objects.filter(pk=session.pk, claims=session.claims, state=State.EXTRACTING)
+
+
+def note_fault(session: MemorySession, fault: Exception) -> None:
+    """Note which fault ended an attempt whose process lives; no words of it, which may be those of
+    the text. Where the database is the fault, nothing is noted."""
+    with suppress(DatabaseError):
+        held(session).update(error=type(fault).__name__)
 
 
 def go_on(session: MemorySession) -> None:
@@ -168,9 +230,8 @@ def settle(session: MemorySession, error: ProviderError | None, *, kept_whole: b
         close(session, State.DONE if kept_whole else State.DEAD, error.message)
     else:
         session.state, session.error = State.RECEIVED, error.message
-        grown = min(BACK_OFF * 2 ** min(session.failures, 10), LONGEST_BACK_OFF)
         wanted = min(error.retry_after or 0.0, LONGEST_PAUSE.total_seconds())
-        session.next_attempt_at = timezone.now() + max(grown, timedelta(seconds=wanted))
+        session.next_attempt_at = timezone.now() + pause_after(session.failures, BACK_OFF, wanted)
         session.lease_until = None
 
 
@@ -178,25 +239,6 @@ def close(session: MemorySession, state: str, error: str) -> None:
     session.state, session.error = state, error
     session.finished_at = timezone.now()
     session.next_attempt_at = session.lease_until = None
-
-
-OUTCOME = """
-update memories_memorysession
-set state = %(state)s, reason = %(reason)s, error = %(error)s, counts = %(counts)s,
-    timings = %(timings)s, steps = %(steps)s, next_attempt_at = %(next_attempt_at)s::timestamptz,
-    lease_until = %(lease_until)s::timestamptz, finished_at = %(finished_at)s::timestamptz,
-    created_ids = %(created_ids)s::uuid[], updated_ids = %(updated_ids)s::uuid[],
-    reinforced_ids = %(reinforced_ids)s::uuid[], attempts = %(attempts)s,
-    failures = %(failures)s, learned = %(learned)s, updated_at = %(now)s
-where id = %(id)s and state = 'extracting' and claims = %(claims)s
-returning *
-"""
-PLAIN = (
-    "id", "claims", "attempts", "failures", "learned", "reason", "error", "next_attempt_at",
-    "lease_until", "finished_at",
-)  # fmt: skip
-LISTS = ("created_ids", "updated_ids", "reinforced_ids")
-DOCUMENTS = ("counts", "timings", "steps")
 
 
 def save(session: MemorySession) -> MemorySession | None:
@@ -237,14 +279,11 @@ def retry(scope: Scope, session: MemorySession) -> MemorySession:
     changed = (
         MemorySession.objects.filter(waits | Q(state=State.DONE) & ~Q(error=""), pk=session.pk)
         .filter(workspace_id=scope.workspace_id)
-        .update(
-            state=State.RECEIVED, attempts=0, failures=0, learned=0, error="",
-            next_attempt_at=timezone.now(),
-        )
-    )  # fmt: skip
+        .start_again()
+    )
     if not changed:
         raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
-    sets.unmark(session.workspace_id, session.episode_ids)
+    set_queue.unmark(session.workspace_id, session.episode_ids)
     outbox.post("run_session", session.pk)
     session.refresh_from_db()
     return session

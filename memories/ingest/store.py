@@ -1,18 +1,16 @@
 """Keep what was said, in one short transaction, before anything can fail."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate, compress
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memories import guard, intents, leases, outbox
-from memories.bounds import BESIDE
-from memories.english import lexical
+from memories.belief.touches import Meeting, PersonsMessage, write_touches
 from memories.errors import Conflict
-from memories.features import sets
 from memories.index import due_summaries, due_vectors, entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of
 from memories.index.prepared_sql import New
@@ -34,7 +32,8 @@ from memories.ingest.mask_messages import (
     with_forgotten,
     without_secrets,
 )
-from memories.masked_text import without_words
+from memories.language.bounds import BESIDE
+from memories.language.english import lexical
 from memories.models import (
     Conversation,
     Episode,
@@ -43,7 +42,12 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.summaries import running_summary
+from memories.profiles.features import set_queue, sets
+from memories.profiles.summaries import running_summary
+from memories.queue import leases, outbox
+from memories.reading import guard, intents
+from memories.reading.extraction import speaker_of
+from memories.reading.guard.masked_text import without_words
 from memoryproject.postgres.prepared import Asked
 from workspaces.scope import Scope
 
@@ -113,9 +117,7 @@ def receive(scope: Scope, request: IngestRequest) -> MemorySession:
     return keep(scope, request, workspace_index.index_of(scope.workspace_id)).session
 
 
-def keep(
-    scope: Scope, request: IngestRequest, space: WorkspaceIndex, *, claimed: bool = False
-) -> Kept:
+def keep(scope: Scope, request: IngestRequest, space: WorkspaceIndex, *, claimed: bool = False) -> Kept:
     """Keep a request as `receive` does; `claimed`: by the caller, which learns from it at once."""
     request.check()
     prepared = prepare(space, scope, request, request.user_id)
@@ -163,7 +165,8 @@ def _keep(
     then = _due_by(session, tail, made)
     # Whoever goes on to learn answers behind a commit that waits for the disk, and for this one.
     then += [(NOT_WAITING, {})] if claimed else []
-    index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made], then=then)
+    with _touching(space, session, made):
+        index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made], then=then)
     held.write()
     session._state.adding = False
     asked = [n for n, i in enumerate(fresh) if new[i].remember]
@@ -171,7 +174,7 @@ def _keep(
         intents.remember(session, [(made[n], fresh[n]) for n in asked])
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
-        sets.unmark(session.workspace_id, [e.pk for e in adopted])
+        set_queue.unmark(session.workspace_id, [e.pk for e in adopted])
     _grow(session, tail, made)
     if made and session.subject and not tail.positions:
         # There at once; looked for where a conversation begins, the sweep sees to the rest.
@@ -182,6 +185,21 @@ def _keep(
         outbox.post("run_session", session.pk)
     ordered = sorted([*adopted, *made], key=lambda e: (e.position, e.pk))
     return Kept(session, space, tuple(ordered))
+
+
+@contextmanager
+def _touching(space: WorkspaceIndex, session: MemorySession, made: Sequence[Episode]) -> Iterator[None]:
+    """Write new messages, and then which memories people speak about in them."""
+    name = session.subject.name if session.subject else ""
+    messages = [
+        PersonsMessage(one.pk, one.content, one.believed_at, speaker_of(one.kind, name, one.author))
+        for one in made
+        if one.kind in Episode.OF_PEOPLE
+    ]
+    meeting = Meeting.of(space, session, messages)
+    yield
+    if meeting is not None:
+        write_touches(session.workspace_id, meeting.touches())
 
 
 def _hold_answer(request: IngestRequest) -> None:
@@ -196,18 +214,14 @@ def _hold_answer(request: IngestRequest) -> None:
         raise Conflict(message, code="in_progress", field="Idempotency-Key")
 
 
-def append(
-    scope: Scope, conversation: Conversation, messages: Sequence[NewMessage]
-) -> list[Episode]:
+def append(scope: Scope, conversation: Conversation, messages: Sequence[NewMessage]) -> list[Episode]:
     """Keep messages in a conversation without learning from them; return the episodes in order.
 
     Ids are as in `receive`: a known message is the same episode. Sent to `receive` later, the
     message is learned from. The caller has checked that `scope` sees the conversation.
     """
     subject = conversation.subject.external_id if conversation.subject else ""
-    request = IngestRequest(
-        messages=tuple(messages), user_id=subject, thread_id=conversation.external_id
-    )
+    request = IngestRequest(messages=tuple(messages), user_id=subject, thread_id=conversation.external_id)
     check_ids(request.messages)
     space = workspace_index.index_of(scope.workspace_id)
     prepared = prepare(space, scope, request, subject)
@@ -234,7 +248,8 @@ def _append(
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
     then = _due_by(place, tail, made)
-    index_episodes(space, made, tail, prepared.of(fresh), beside=[made], then=then)
+    with _touching(space, place, made):
+        index_episodes(space, made, tail, prepared.of(fresh), beside=[made], then=then)
     held.write()
     _grow(place, tail, made)
     by_position = dict(zip(fresh, made, strict=True))
@@ -291,15 +306,11 @@ def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: s
         is_whole_text=request.content is not None,
     )
     screened = with_forgotten(messages, screened, scope, user)
-    texts = [
-        without_secrets(message, places) for message, places in zip(messages, screened, strict=True)
-    ]
+    texts = [without_secrets(message, places) for message, places in zip(messages, screened, strict=True)]
     ends = accumulate(len(text) for text in texts)
     now = [end <= AT_ONCE for end in ends]
     keys = [
-        (entries.keys_of_episode(space.number, text) if is_now else entries.UNMADE)
-        if len(text) > BESIDE
-        else None
+        (entries.keys_of_episode(space.number, text) if is_now else entries.UNMADE) if len(text) > BESIDE else None
         for text, is_now in zip(texts, now, strict=True)
     ]
     if embedder_of(space).is_remote:

@@ -23,13 +23,12 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories import irrevocable
 from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.models import EvaluationRun, WorkspaceIndex
-from memoryproject import crossings, database_roles
+from memories.privacy import irrevocable
 from memoryproject.log_lines import printable
-from memoryproject.postgres import visible
+from memoryproject.postgres import crossings, database_roles, visible
 from memoryproject.postgres.base import one_line_refusals
 from workspaces.models import Workspace
 
@@ -74,7 +73,8 @@ class CommandWithExamples(PrintableCommand):
     copies_tables = False  # as a whole, not the rows of workspaces
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        kwargs |= {"epilog": f"examples:\n{self.examples}", "formatter_class": Formatter}
+        examples = self.examples.replace("manage.py", Path(settings.COMMAND[-1]).name)
+        kwargs |= {"epilog": f"examples:\n{examples}", "formatter_class": Formatter}
         return super().create_parser(prog_name, subcommand, **kwargs)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -180,9 +180,7 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def add_result_file(parser: ArgumentParser) -> None:
     """The option `--json`."""
-    parser.add_argument(
-        "--json", type=_result_file, metavar="FILE", help="write the result there, too"
-    )
+    parser.add_argument("--json", type=_result_file, metavar="FILE", help="write the result there, too")
 
 
 def _result_file(text: str) -> Path:
@@ -196,9 +194,7 @@ def _result_file(text: str) -> Path:
     return path
 
 
-def keep(
-    kind: str, name: str, started: datetime, figures: Mapping[str, float], details: Any
-) -> EvaluationRun | None:
+def keep(kind: str, name: str, started: datetime, figures: Mapping[str, float], details: Any) -> EvaluationRun | None:
     """Store the run and return it; None where there is no installation yet: measuring does not make
     one."""
     home = settings.EMBEDDED_POSTGRES

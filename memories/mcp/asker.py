@@ -9,9 +9,10 @@ from django.http import HttpRequest
 from django.utils.http import is_same_domain
 
 from memories.index import workspace_index
+from memories.language.bounds import LONGEST_ID
 from memories.models import Memory
-from memoryproject.front.wire import TENANT
 from memoryproject.postgres import visible
+from memoryproject.server.front.wire import TENANT
 from workspaces.api.problems import Problem, invalid, not_found, refused
 from workspaces.auth import UNKNOWN_KEY
 from workspaces.keys import scope_for_key
@@ -20,7 +21,6 @@ from workspaces.models import Subject
 from workspaces.scope import OF_OTHERS, Scope, covers, subject_to_read, subject_to_write
 
 PATH = "/mcp"
-LONGEST_USER = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,12 @@ def pinned_user(scope: Scope, environ: dict[str, Any]) -> str:
     where two disagree or the key is not for this user."""
     path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
     by_path = path.removeprefix(PATH).strip("/")
-    by_header = (
-        environ.get("HTTP_X_USER_ID", "").encode("latin-1", "replace").decode(errors="replace")
-    )
+    by_header = environ.get("HTTP_X_USER_ID", "").encode("latin-1", "replace").decode(errors="replace")
     if by_path and by_header and by_path != by_header:
         raise invalid("X-User-Id", "The address names another user.")
     user = by_path or by_header
-    if "\0" in user or len(user) > LONGEST_USER:
-        raise invalid("userId", f"Must be a name of at most {LONGEST_USER} characters.")
+    if "\0" in user or len(user) > LONGEST_ID:
+        raise invalid("userId", f"Must be a name of at most {LONGEST_ID} characters.")
     if scope.subject_ids is None:
         return user
     if user and not covers(scope, user):

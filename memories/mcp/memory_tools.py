@@ -8,40 +8,45 @@ from typing import Any
 from django.db.models import Q
 from msgspec import Struct
 
-from memories import review, search
+from memories import search
+from memories.belief import review
 from memories.documents.search_documents import DocumentSearch, search_documents
-from memories.features.profile import ProfileOptions, markdown, profile
+from memories.index import workspace_index
 from memories.ingest import IngestRequest, NewMessage
+from memories.ingest.waited_ingest import USUAL_WAIT, session_waited_for, wait_for_ingest
 from memories.mcp.asker import McpAsker
-from memories.mcp.tool_shapes import (
+from memories.mcp.tool_answers import (
     AddedAnswer,
-    AddMemoryArguments,
     ContextAnswer,
     CorrectedAnswer,
-    CorrectMemoryArguments,
     DatabaseAnswer,
     DocumentResult,
     ExplainedAnswer,
-    ExplainMemoryArguments,
-    ForgetMemoryArguments,
     ForgottenAnswer,
-    GetContextArguments,
-    GetProfileArguments,
     LearnedMemory,
     MemoriesAnswer,
     MemoryResult,
-    MessageArguments,
     ProfileAnswer,
     ProfileMemory,
-    SearchDatabaseArguments,
-    SearchMemoriesArguments,
     VersionResult,
 )
+from memories.mcp.tool_arguments import (
+    AddMemoryArguments,
+    CorrectMemoryArguments,
+    ExplainMemoryArguments,
+    ForgetMemoryArguments,
+    GetContextArguments,
+    GetProfileArguments,
+    MessageArguments,
+    SearchDatabaseArguments,
+    SearchMemoriesArguments,
+)
 from memories.models import AsOf, Document, Fact, chain
-from memories.search import SearchRequest, context, context_choice
+from memories.profiles.profile import ProfileOptions, profile
+from memories.profiles.profile_lines import markdown
+from memories.search import SearchRequest, context, context_floor
 from memories.search.confidence import is_noise
-from memories.search.context_choice import Nearest
-from memories.waited_ingest import USUAL_WAIT, ingest_and_wait, session_waited_for
+from memories.search.context_floor import Nearest
 from workspaces.api.problems import invalid
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Subject
@@ -91,8 +96,7 @@ def search_database(asker: McpAsker, asked: SearchDatabaseArguments) -> Database
         ),
     )
     results = [
-        DocumentResult.of_hit(hit, summary=asked.includeSummary, content=asked.includeFullDocs)
-        for hit in answer.hits
+        DocumentResult.of_hit(hit, summary=asked.includeSummary, content=asked.includeFullDocs) for hit in answer.hits
     ]
     return DatabaseAnswer(len(results), results)
 
@@ -102,23 +106,24 @@ def search_memories(asker: McpAsker, asked: SearchMemoriesArguments) -> Memories
         asked.query,
         limit=asked.limit,
         user_id=asker.user(asked.user_id),
-        at=AsOf(asked.valid_at, asked.known_at),
+        at=AsOf(asked.valid_at, asked.known_at, asked.said_before),
         include=frozenset({"citations"}),
+        newest_first=True,
     )
     answer = search.search(asker.scope, request)
     told = [hit for hit in answer.hits if not is_noise(asked.query, hit)]
     reason = None
     if answer.hits and not told:
         nearest = Nearest(answer.hits[0].row.content, answer.confidence)
-        reason = context_choice.reason_of(nearest, context_choice.floor_of(request, answer))
-    results = [MemoryResult.of_hit(hit) for hit in told]
+        reason = context_floor.reason_of(
+            nearest, context_floor.floor_of(workspace_index.index_for(asker.scope), request, answer)
+        )
+    results = [MemoryResult.of_hit(hit) for hit in search.with_news(told)]
     return MemoriesAnswer(len(results), round(answer.confidence, 3), results, reason)
 
 
 def get_context(asker: McpAsker, asked: GetContextArguments) -> ContextAnswer:
-    request = SearchRequest(
-        asked.query, limit=50, user_id=asker.user(asked.user_id), layers=context.PACKED
-    )
+    request = SearchRequest(asked.query, limit=50, user_id=asker.user(asked.user_id), layers=context.PACKED)
     packed = context.context(asker.scope, request, asked.tokens)
     return ContextAnswer(
         packed.text,
@@ -136,11 +141,7 @@ def get_profile(asker: McpAsker, asked: GetProfileArguments) -> ProfileAnswer:
     subject = subject_to_read(asker.scope, user_id)
     known = profile(asker.scope, ProfileOptions(subject))
     name = Subject.objects.filter(pk=subject).values_list("name", flat=True).first()
-    memories = [
-        ProfileMemory(row.pk, row.content, group)
-        for group, rows in known.groups.items()
-        for row in rows
-    ]
+    memories = [ProfileMemory(row.pk, row.content, group) for group, rows in known.groups.items() for row in rows]
     return ProfileAnswer(user_id, markdown(name or user_id, known), memories)
 
 
@@ -158,7 +159,7 @@ def add_memory(asker: McpAsker, asked: AddMemoryArguments) -> AddedAnswer:
             user_id=asker.user(asked.user_id),
             thread_id=asked.thread_id,
         )
-        session = ingest_and_wait(asker.writing(), asker.environ, request, USUAL_WAIT)
+        session = wait_for_ingest(asker.writing(), asker.environ, request, USUAL_WAIT)
     ids = session.created_ids
     rows = search.rows_of(asker.scope, "memories", ids) if ids else []
     return AddedAnswer.of_session(session, [LearnedMemory(row.id, row.content) for row in rows])
@@ -214,8 +215,10 @@ TOOLS = {
         Tool(
             "search_memories",
             "Search memories",
-            "Find what is remembered about a question, with the words each memory stands on. Ask"
-            " before you answer about people, their wishes or past decisions.",
+            "Find what is remembered about a question, with the words each memory stands on, and"
+            " what was said of it later. A message that speaks against memories stands before them:"
+            " go by what was said last. Ask before you answer about people, their wishes or past"
+            " decisions.",
             SearchMemoriesArguments,
             MemoriesAnswer,
             Capability.READ,

@@ -21,19 +21,19 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter
 
 from memories import metrics
-from memories.guard import served_line
-from memories.http_errors import as_problem
+from memories.api.http_errors import as_problem
 from memories.mcp import memory_tools
 from memories.mcp.asker import PATH, McpAsker, asker_of
 from memories.mcp.memory_tools import TOOLS, Tool
-from memories.mcp.tool_shapes import GetContextArguments, GetProfileArguments
+from memories.mcp.tool_arguments import GetContextArguments, GetProfileArguments
+from memories.reading.guard import served_line
 from memoryproject import log_lines
-from memoryproject.front.lanes import MCP
 from memoryproject.log_lines import NOTED
 from memoryproject.postgres import visible
+from memoryproject.server.front.lanes import MCP
 from workspaces.api.json_answers import plain_value
 from workspaces.api.json_requests import flaws, read
-from workspaces.api.problems import Problem, invalid, page, problem_of, refused
+from workspaces.api.problems import Problem, invalid, page, problem_of, refused, too_large
 from workspaces.keys import LABEL, prefix_of
 from workspaces.models import Capability
 
@@ -89,24 +89,16 @@ class McpProtocol:
         able = [tool for tool in TOOLS.values() if asker.scope.may(tool.needs)]
         return types.ListToolsResult(tools=[described(tool) for tool in able])
 
-    async def call_tool(
-        self, ctx: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        result: types.CallToolResult = await self.run(
-            called, asker_in(ctx), params.name, params.arguments or {}
-        )
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        result: types.CallToolResult = await self.run(called, asker_in(ctx), params.name, params.arguments or {})
         return result
 
     async def list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
         user = asker_in(ctx).user_id
-        own = types.Resource(
-            uri=f"{PROFILE}{user}", name="profile", title="Profile", mime_type=MARKDOWN
-        )
+        own = types.Resource(uri=f"{PROFILE}{user}", name="profile", title="Profile", mime_type=MARKDOWN)
         return types.ListResourcesResult(resources=[own] if user else [])
 
-    async def list_templates(
-        self, ctx: Context, params: object
-    ) -> types.ListResourceTemplatesResult:
+    async def list_templates(self, ctx: Context, params: object) -> types.ListResourceTemplatesResult:
         template = types.ResourceTemplate(
             uri_template=f"{PROFILE}{{user_id}}",
             name="profile",
@@ -115,9 +107,7 @@ class McpProtocol:
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
-    async def read_resource(
-        self, ctx: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         text: str = await self.run(in_words, profile_text, asker_in(ctx), uri)
         content = types.TextResourceContents(uri=uri, text=text, mime_type=MARKDOWN)
@@ -126,9 +116,7 @@ class McpProtocol:
     async def list_prompts(self, ctx: Context, params: object) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[RECALL])
 
-    async def get_prompt(
-        self, ctx: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         given = dict(params.arguments or {})
         text: str = await self.run(in_words, recall, asker_in(ctx), params.name, given)
         words = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
@@ -177,20 +165,14 @@ def untitled(schema: Any) -> Any:
         return [untitled(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
-        name: untitled(part)
-        for name, part in schema.items()
-        if name != "title" or not isinstance(part, str)
-    }
+    return {name: untitled(part) for name, part in schema.items() if name != "title" or not isinstance(part, str)}
 
 
 def called(asker: McpAsker, name: str, given: dict[str, Any]) -> types.CallToolResult:
     """Call a tool. A refusal is a result, too, which a model reads."""
     with metrics.timer("tool_calls", tool=name if name in TOOLS else "unknown"):
         try:
-            told = msgspec.json.decode(
-                msgspec.json.encode(acted(asker, name, given), enc_hook=plain_value)
-            )
+            told = msgspec.json.decode(msgspec.json.encode(acted(asker, name, given), enc_hook=plain_value))
         except Exception as error:
             said = types.TextContent(type="text", text=words_of(error, asker))
             return types.CallToolResult(content=[said], is_error=True)
@@ -306,7 +288,7 @@ class McpDoor:
                 if environ["REQUEST_METHOD"] != "POST":
                     raise Problem(405, "Only POST is answered here: nothing is streamed.")
                 if len(body) > (largest := settings.DATA_UPLOAD_MAX_MEMORY_SIZE):
-                    raise Problem(413, f"The body is larger than {largest} bytes.")
+                    raise too_large(largest)
                 asker = await self.run(asker_of, environ)
                 with visible.only(asker.scope.workspace_id):
                     return await self._protocol(asker, body)
@@ -375,12 +357,8 @@ def refusal(error: Exception, environ: dict[str, Any]) -> tuple[dict[str, Any], 
         headers.append(("www-authenticate", "Bearer"))
     if problem.status_code == 405:
         headers.append(("allow", "POST"))
-    if problem.wait is not None:
-        headers.append(("retry-after", str(max(1, round(problem.wait)))))
     if problem.status_code in NOTED:
         shown = prefix_of(environ.get("HTTP_AUTHORIZATION", "").partition(" ")[2])
         asker = f"key {LABEL}_{shown}" if shown else "nobody"
-        log.warning(
-            "%s POST %s from %s, %s", problem.status_code, PATH, environ["REMOTE_ADDR"], asker
-        )
+        log.warning("%s POST %s from %s, %s", problem.status_code, PATH, environ["REMOTE_ADDR"], asker)
     return {"status": problem.status_code, "headers": headers}, answer.content

@@ -1,4 +1,4 @@
-"""What an agent's key rejects binds that agent alone; what was rejected before binds all."""
+"""Bind what an agent's key rejects to that agent alone; what was rejected before binds all."""
 
 import django.db.models.deletion
 from django.db import migrations, models

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import migrations, models
 
-from memories.irrevocable import AT_ONCE, Noted
+from memories.privacy.irrevocable import AT_ONCE, Noted
 from memoryproject.postgres import visible
 
 DONE = {
@@ -42,7 +42,7 @@ def sign(apps: Any, schema_editor: Any) -> None:
                         for row in told
                     ),
                     ignore_conflicts=True,
-                )  # fmt: skip
+                )
 
 
 class Migration(migrations.Migration):

@@ -1,18 +1,12 @@
 from memories.models.case import Case, CaseItem, FailureMark, add_served, rank_of, topic_of
 from memories.models.change_event import ChangeEvent
-from memories.models.conversation_and_summaries import (
-    CONTENT,
-    NAME_COLUMNS,
+from memories.models.conversation import (
     Conversation,
     ConversationSummary,
-    DueSummary,
     Episode,
     MemoryScope,
     MemorySession,
-    NamedQuerySet,
-    TalkSummary,
     Visibility,
-    name_joins,
 )
 from memories.models.document import (
     Blob,
@@ -26,13 +20,8 @@ from memories.models.document import (
     passages_of,
     words_of_passages,
 )
-from memories.models.erasure_and_masked_span import (
-    Erasure,
-    IrrevocableAct,
-    LegalHold,
-    MaskedSpan,
-)
-from memories.models.fact import Citation, Fact, Ground, Miss
+from memories.models.erasure import Erasure, LegalHold
+from memories.models.fact import Citation, Fact, Ground
 from memories.models.feature import (
     Feature,
     FeatureChange,
@@ -60,7 +49,9 @@ from memories.models.index import (
     WorkspaceIndex,
 )
 from memories.models.intent import Intent
+from memories.models.irrevocable_act import IrrevocableAct
 from memories.models.long_job import LongJob
+from memories.models.masked_span import MaskedSpan
 from memories.models.memory import (
     Category,
     FactType,
@@ -75,18 +66,23 @@ from memories.models.memory import (
 )
 from memories.models.memory_state import (
     AS_KNOWN,
-    BELIEVED,
+    CARRIED_LATER,
+    DOUBTS,
     LIVE_SQL,
     NOW,
     SAID,
+    STANDING_SQL,
     UNCERTAIN_SQL,
     UNEXPIRED_SQL,
     AsOf,
     MemoryState,
+    Standing,
     expired_memories,
     held_memories,
 )
+from memories.models.miss import Miss
 from memories.models.model_use import MemoryUse, ModelPrice, ModelUse, SearchUse
+from memories.models.named_row import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.operations import (
     Breaker,
     EvaluationRun,
@@ -100,35 +96,129 @@ from memories.models.operations import (
 )
 from memories.models.own_words import WorkspaceChange, WorkspacePattern, WorkspaceSlot
 from memories.models.source_connection import Connection, ConnectionItem, SyncRun
-from memories.models.supersession_and_subject_merge import (
-    Link,
-    MergedRows,
-    SubjectMerge,
-    Supersession,
-    chain,
-    versions_of,
-)
+from memories.models.subject_merge import MergedRows, SubjectMerge
+from memories.models.supersession import Link, Supersession, chain, versions_of
+from memories.models.talk_summary import CONTENT, DueSummary, TalkSummary
+from memories.models.touch import MOST_SAID, Touch, with_later_said
 from memories.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
-    "CONTENT", "Connection", "ConnectionItem", "SyncRun", "ModelPrice", "ModelUse", "MemoryUse",
-    "PostedJob", "SearchUse", "passages_of", "words_of_passages", "Space", "Revision", "Passage",
-    "DocumentSpace", "DocumentPart",
-    "Document", "Chunk", "Blob", "expired_memories", "held_memories", "NAME_COLUMNS",
-    "NamedQuerySet", "name_joins", "AS_KNOWN", "BELIEVED", "NOW", "SAID", "AsOf", "SCOPE_CODE",
-    "APART", "VISIBILITY_CODE", "WIDEST_COVERED", "Breaker", "Case", "CaseItem", "ChangeEvent",
-    "Category", "Citation", "CommonTerm", "Conversation", "ConversationSummary", "DueSummary",
-    "DueVector", "EmbeddingModel", "Entry", "Episode", "Erasure", "EvaluationRun",
-    "ExtractorUse", "Fact", "FailureMark", "FactType", "Figure", "Feature", "FeatureChange",
-    "FeatureCitation", "FeatureMark", "FeatureRefusal", "FeatureSet", "IdempotentAnswer",
-    "ImportedRow", "GoldenQuestion", "GoldenRun", "Ground", "IndexRepair", "IrrevocableAct",
+    "CONTENT",
+    "Connection",
+    "ConnectionItem",
+    "SyncRun",
+    "ModelPrice",
+    "ModelUse",
+    "MemoryUse",
+    "PostedJob",
+    "SearchUse",
+    "passages_of",
+    "words_of_passages",
+    "Space",
+    "Revision",
+    "Passage",
+    "DocumentSpace",
+    "DocumentPart",
+    "Document",
+    "Chunk",
+    "Blob",
+    "expired_memories",
+    "held_memories",
+    "NAME_COLUMNS",
+    "NamedQuerySet",
+    "name_joins",
+    "AS_KNOWN",
+    "CARRIED_LATER",
+    "DOUBTS",
+    "NOW",
+    "SAID",
+    "AsOf",
+    "SCOPE_CODE",
+    "APART",
+    "VISIBILITY_CODE",
+    "WIDEST_COVERED",
+    "Breaker",
+    "Case",
+    "CaseItem",
+    "ChangeEvent",
+    "Category",
+    "Citation",
+    "CommonTerm",
+    "Conversation",
+    "ConversationSummary",
+    "DueSummary",
+    "DueVector",
+    "EmbeddingModel",
+    "Entry",
+    "Episode",
+    "Erasure",
+    "EvaluationRun",
+    "ExtractorUse",
+    "Fact",
+    "FailureMark",
+    "FactType",
+    "Figure",
+    "Feature",
+    "FeatureChange",
+    "FeatureCitation",
+    "FeatureMark",
+    "FeatureRefusal",
+    "FeatureSet",
+    "IdempotentAnswer",
+    "ImportedRow",
+    "GoldenQuestion",
+    "GoldenRun",
+    "Ground",
+    "IndexRepair",
+    "IrrevocableAct",
     "LIVE_SQL",
-    "LargeLayer", "LongJob", "LegalHold", "Layer", "Link", "MemoryPeriod", "Memory",
-    "MemoryScope", "MemorySession", "MemoryState", "Intent", "MaskedSpan", "MergedRows", "Miss",
-    "Rejection", "SetDiscovery", "Source", "Speaker", "SubjectMerge", "Supersession",
-    "TalkSummary", "Vector", "UNCERTAIN_SQL", "UNEXPIRED_SQL", "Visibility", "Webhook",
-    "WebhookDelivery", "WorkerBeat", "WorkspaceImport", "WorkspaceIndex", "WorkspaceChange",
-    "WorkspacePattern", "WorkspaceSlot", "chain", "change_of", "about_nobody", "place_of",
-    "rank_of", "add_served", "seen_by", "topic_of", "workflow_place", "versions_of",
+    "LargeLayer",
+    "LongJob",
+    "LegalHold",
+    "Layer",
+    "Link",
+    "MemoryPeriod",
+    "Memory",
+    "MemoryScope",
+    "MemorySession",
+    "MemoryState",
+    "Intent",
+    "MaskedSpan",
+    "MergedRows",
+    "Miss",
+    "Rejection",
+    "SetDiscovery",
+    "Source",
+    "Speaker",
+    "SubjectMerge",
+    "Supersession",
+    "TalkSummary",
+    "Touch",
+    "MOST_SAID",
+    "with_later_said",
+    "Standing",
+    "STANDING_SQL",
+    "Vector",
+    "UNCERTAIN_SQL",
+    "UNEXPIRED_SQL",
+    "Visibility",
+    "Webhook",
+    "WebhookDelivery",
+    "WorkerBeat",
+    "WorkspaceImport",
+    "WorkspaceIndex",
+    "WorkspaceChange",
+    "WorkspacePattern",
+    "WorkspaceSlot",
+    "chain",
+    "change_of",
+    "about_nobody",
+    "place_of",
+    "rank_of",
+    "add_served",
+    "seen_by",
+    "topic_of",
+    "workflow_place",
+    "versions_of",
     "is_lost",
-]  # fmt: skip
+]

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Any, Self
 
 from django.db import connection, models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from memories.models.conversation_and_summaries import MemorySession
+from memories.models.conversation import MemorySession
 from memories.models.document import Document
 from memories.models.fact import Fact
 from memories.models.golden_question import GoldenQuestion
+from memories.models.long_job import LongJob
 from memories.models.memory import Memory
 from workspaces.models import Membership, Row, Subject, Workspace
 from workspaces.scope import Scope
@@ -51,13 +52,18 @@ class CaseQuerySet(models.QuerySet["Case"]):
         if not scope.is_bound and scope.container_tags is None:
             return rows
         memories, facts = Memory.objects.visible_to(scope), Fact.objects.visible_to(scope)
-        seen = Exists(memories.filter(pk=OuterRef("memory_id"))) | Exists(
-            facts.filter(pk=OuterRef("fact_id"))
-        )
+        seen = Exists(memories.filter(pk=OuterRef("memory_id"))) | Exists(facts.filter(pk=OuterRef("fact_id")))
         return rows.exclude(Exists(CaseItem.objects.filter(~seen, case=OuterRef("pk"))))
 
     def undecided(self) -> Self:
         return self.filter(state__in=Case.UNDECIDED)
+
+    def with_work(self) -> Self:
+        """Add how far a decision is that is being carried out: since when, of how many texts the
+        words are gone, and of how many they go; None where none is."""
+        own = LongJob.objects.filter(kind=LongJob.Kind.MASKING, item=OuterRef("pk"))
+        since, done, total = (Subquery(own.values(name)[:1]) for name in ("created_at", "done", "total"))
+        return self.annotate(work_since=since, work_done=done, work_total=total)
 
     def wake(self, now: datetime) -> int:
         """Open the cases again that were put off until now."""
@@ -117,12 +123,8 @@ class Case(Row):
                 condition=Q(state__in=["open", "snoozed"]),
                 nulls_distinct=False,
             ),
-            models.CheckConstraint(
-                condition=Q(state="decided") ^ Q(decided_at=None), name="case_decided_when"
-            ),
-            models.CheckConstraint(
-                condition=Q(state="snoozed") ^ Q(snoozed_until=None), name="case_snoozed_until"
-            ),
+            models.CheckConstraint(condition=Q(state="decided") ^ Q(decided_at=None), name="case_decided_when"),
+            models.CheckConstraint(condition=Q(state="snoozed") ^ Q(snoozed_until=None), name="case_snoozed_until"),
         ]
         indexes = [
             models.Index(
@@ -220,15 +222,9 @@ class FailureMark(Row):
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    session = models.OneToOneField(
-        MemorySession, models.CASCADE, null=True, related_name="failure_mark"
-    )
-    document = models.OneToOneField(
-        Document, models.CASCADE, null=True, related_name="failure_mark"
-    )
-    question = models.OneToOneField(
-        GoldenQuestion, models.CASCADE, null=True, related_name="failure_mark"
-    )
+    session = models.OneToOneField(MemorySession, models.CASCADE, null=True, related_name="failure_mark")
+    document = models.OneToOneField(Document, models.CASCADE, null=True, related_name="failure_mark")
+    question = models.OneToOneField(GoldenQuestion, models.CASCADE, null=True, related_name="failure_mark")
     assignee = models.ForeignKey(Membership, models.SET_NULL, null=True, related_name="+")
     snoozed_until = models.DateTimeField(null=True)
     left_as = models.PositiveIntegerField(null=True)

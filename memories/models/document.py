@@ -14,14 +14,10 @@ from django.db.models.functions import Substr
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from memories.models.conversation_and_summaries import (
-    Episode,
-    MemorySession,
-    NamedQuerySet,
-    Visibility,
-)
+from memories.models.conversation import Episode, MemorySession, Visibility
 from memories.models.memory import seen_by
 from memories.models.memory_state import NOW, AsOf
+from memories.models.named_row import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -38,9 +34,7 @@ class Space(Row):
         ordering = ["container_tag"]
         constraints = [
             models.UniqueConstraint(fields=["workspace", "container_tag"], name="space_once"),
-            models.CheckConstraint(
-                condition=Q(container_tag__regex=r"^[A-Za-z0-9_:.-]{1,100}$"), name="space_tag"
-            ),
+            models.CheckConstraint(condition=Q(container_tag__regex=r"^[A-Za-z0-9_:.-]{1,100}$"), name="space_tag"),
         ]
 
     def __str__(self) -> str:
@@ -156,10 +150,14 @@ class Document(Row):
     FINAL = (State.DONE, State.FAILED)
     WORKING = (State.EXTRACTING, State.CHUNKING, State.EMBEDDING, State.INDEXING)
     STATUS = {
-        State.QUEUED: "pending", State.EXTRACTING: "processing", State.CHUNKING: "chunking",
-        State.EMBEDDING: "embedding", State.INDEXING: "embedding", State.DONE: "completed",
+        State.QUEUED: "pending",
+        State.EXTRACTING: "processing",
+        State.CHUNKING: "chunking",
+        State.EMBEDDING: "embedding",
+        State.INDEXING: "embedding",
+        State.DONE: "completed",
         State.FAILED: "failed",
-    }  # fmt: skip
+    }
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
@@ -207,9 +205,7 @@ class Document(Row):
                 name="document_custom_id_once",
                 condition=Q(custom_id__isnull=False),
             ),
-            models.CheckConstraint(
-                condition=~Q(state="failed") | ~Q(error_code=""), name="document_failed_says_why"
-            ),
+            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error_code=""), name="document_failed_says_why"),
             models.CheckConstraint(
                 condition=~Q(state="done") | Q(current_revision__isnull=False),
                 name="document_done_has_revision",
@@ -232,9 +228,7 @@ class Document(Row):
                 name="document_at_work",
                 condition=Q(lease_until__isnull=False),
             ),
-            models.Index(
-                fields=["workspace", "origin"], name="document_origin", condition=~Q(origin="")
-            ),
+            models.Index(fields=["workspace", "origin"], name="document_origin", condition=~Q(origin="")),
         ]
 
     def __str__(self) -> str:
@@ -271,9 +265,7 @@ class DocumentSpace(models.Model):
     space = models.ForeignKey(Space, models.CASCADE, related_name="shelves")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["document", "space"], name="document_space_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["document", "space"], name="document_space_once")]
 
     def __str__(self) -> str:
         return f"{self.document_id} in {self.space_id}"
@@ -317,24 +309,16 @@ class Revision(Row):
     superseded_at = models.DateTimeField(null=True)
     stage = models.CharField(max_length=6, blank=True, choices=Stage, default="")
     indexed = models.PositiveIntegerField(default=0)
-    session = models.OneToOneField(
-        MemorySession, models.SET_NULL, null=True, related_name="revision"
-    )
+    session = models.OneToOneField(MemorySession, models.SET_NULL, null=True, related_name="revision")
 
     class Meta:
         ordering = ["-number"]
         constraints = [
             models.UniqueConstraint(fields=["document", "number"], name="revision_number"),
-            models.UniqueConstraint(
-                fields=["document"], name="revision_one_open", condition=Q(superseded_at=None)
-            ),
-            models.UniqueConstraint(
-                fields=["document"], name="revision_one_coming", condition=Q(stage="coming")
-            ),
+            models.UniqueConstraint(fields=["document"], name="revision_one_open", condition=Q(superseded_at=None)),
+            models.UniqueConstraint(fields=["document"], name="revision_one_coming", condition=Q(stage="coming")),
         ]
-        indexes = [
-            models.Index(fields=["workspace"], name="revision_in_steps", condition=~Q(stage=""))
-        ]
+        indexes = [models.Index(fields=["workspace"], name="revision_in_steps", condition=~Q(stage=""))]
 
     def __str__(self) -> str:
         return f"{self.title or self.document_id}, {self.number}"

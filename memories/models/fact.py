@@ -13,17 +13,11 @@ from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery, Window
 from django.db.models.functions import JSONObject, RowNumber
 from django.utils import timezone
 
-from memories.models.conversation_and_summaries import (
-    Episode,
-    MemorySession,
-    NamedQuerySet,
-    Visibility,
-    of_subjects,
-    recorded_for,
-)
+from memories.models.conversation import Episode, MemorySession, Visibility, of_subjects, recorded_for
 from memories.models.document import Chunk, Document, DocumentPart, Revision
 from memories.models.memory import Category, FactType, Memory
 from memories.models.memory_state import expired_memories
+from memories.models.named_row import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -52,9 +46,7 @@ class Ground(models.Model):
     objects = GroundQuerySet.as_manager()
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(condition=~Q(memory=F("on")), name="ground_is_another")
-        ]
+        constraints = [models.CheckConstraint(condition=~Q(memory=F("on")), name="ground_is_another")]
         indexes = [
             models.Index(fields=["memory"], name="ground_memory"),
             models.Index(fields=["on"], name="ground_on"),
@@ -107,6 +99,7 @@ class Fact(Row):
         LLM = "llm"
         WHOLE = "whole"
         MANUAL = "manual"
+        JUDGE = "judge"
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     session = models.ForeignKey(MemorySession, models.CASCADE, null=True, related_name="facts")
@@ -131,9 +124,7 @@ class Fact(Row):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="fact_confidence_range"
-            )
+            models.CheckConstraint(condition=Q(confidence__gte=0, confidence__lte=1), name="fact_confidence_range")
         ]
         indexes = [
             models.Index(fields=["workspace", "-id"], name="fact_newest"),
@@ -165,9 +156,7 @@ class CitationQuerySet(models.QuerySet["Citation"]):
         parts = DocumentPart.objects.filter(revision=OuterRef("revision_id"), **here)
         # A page says more of where it stands than the heading above it.
         narrow = parts.annotate(is_heading=Q(kind=DocumentPart.Kind.HEADING))
-        part = JSONObject(
-            kind=F("kind"), ordinal=F("ordinal"), label=F("label"), start=F("start"), end=F("end")
-        )
+        part = JSONObject(kind=F("kind"), ordinal=F("ordinal"), label=F("label"), start=F("start"), end=F("end"))
         return (
             self.select_related("episode", "revision__document")
             .defer("revision__text")
@@ -187,9 +176,7 @@ class Citation(models.Model):
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     fact = models.ForeignKey(Fact, models.CASCADE, related_name="citations", db_index=False)
     episode = models.ForeignKey(Episode, models.CASCADE, null=True, related_name="citations")
-    revision = models.ForeignKey(
-        Revision, models.CASCADE, null=True, related_name="citations", db_index=False
-    )
+    revision = models.ForeignKey(Revision, models.CASCADE, null=True, related_name="citations", db_index=False)
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     quote = models.TextField()
@@ -201,13 +188,10 @@ class Citation(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(end__gt=F("start")), name="citation_span_forward"),
             models.CheckConstraint(
-                condition=Q(episode__isnull=False, revision=None)
-                | Q(episode=None, revision__isnull=False),
+                condition=Q(episode__isnull=False, revision=None) | Q(episode=None, revision__isnull=False),
                 name="citation_of_one_text",
             ),
-            models.UniqueConstraint(
-                fields=["fact", "episode", "start", "end"], name="citation_once"
-            ),
+            models.UniqueConstraint(fields=["fact", "episode", "start", "end"], name="citation_once"),
         ]
         indexes = [
             models.Index(
@@ -228,51 +212,3 @@ def said_by(citation: Citation) -> tuple[str, str, datetime]:
     assert citation.revision is not None
     document = citation.revision.document
     return "document", str(document), citation.revision.published_at or document.created_at
-
-
-class MissQuerySet(models.QuerySet["Miss"]):
-    def visible_to(self, scope: Scope) -> Self:
-        """Narrow to misses in episodes that `scope` sees."""
-        heard = Episode.objects.visible_to(scope).filter(pk=OuterRef("episode_id"))
-        return self.filter(Exists(heard), workspace_id=scope.workspace_id)
-
-
-class Miss(Row):
-    """A message in which no pattern fired, and the statements that it makes all the same.
-
-    `category` is the likely one of a pattern that would find them, `shape` the frame of its
-    sentence: misses that share both would be found by one pattern.
-    """
-
-    class FoundBy(models.TextChoices):
-        LLM = "llm", "model"
-        PERSON = "person"
-
-    class State(models.TextChoices):
-        OPEN = "open"
-        DONE = "done"
-
-    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    session = models.ForeignKey(MemorySession, models.SET_NULL, null=True, related_name="+")
-    episode = models.ForeignKey(Episode, models.CASCADE, related_name="+")
-    text = models.TextField()
-    found_by = models.CharField(max_length=6, choices=FoundBy)
-    statements = ArrayField(models.TextField())
-    category = models.CharField(max_length=12, choices=Category, default=Category.OTHER)
-    shape = models.CharField(max_length=120, blank=True, default="")
-    state = models.CharField(max_length=4, choices=State, default=State.OPEN)
-    note = models.TextField(blank=True)
-
-    objects = MissQuerySet.as_manager()
-
-    class Meta:
-        verbose_name_plural = "misses"
-        ordering = ["-id"]
-        constraints = [models.UniqueConstraint(fields=["episode", "found_by"], name="miss_once")]
-        indexes = [
-            models.Index(fields=["workspace", "-id"], name="miss_newest"),
-            models.Index(fields=["workspace", "state", "category", "shape"], name="miss_likely"),
-        ]
-
-    def __str__(self) -> str:
-        return self.text[:80]

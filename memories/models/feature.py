@@ -12,17 +12,13 @@ from django.db.models import Exists, F, OuterRef, Q, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from memories.english import lexical
-from memories.models.conversation_and_summaries import (
-    Conversation,
-    Episode,
-    NamedQuerySet,
-    Visibility,
-)
+from memories.language.english import lexical
+from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
 from memories.models.memory import NamedSQL, seen_by
 from memories.models.memory_state import BELIEVED, KNOWN_AT, VALID_AT, AsOf
+from memories.models.named_row import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -72,7 +68,7 @@ class FeatureSetQuerySet(NamedQuerySet["FeatureSet"]):
     def visible_to(self, scope: Scope) -> Self:
         """Narrow to sets of the workspace; for an agent those that took in something it recorded,
         or that hold a feature it sees."""
-        own = Q(workspace_id=scope.workspace_id)
+        own = Q(workspace_id=scope.workspace_id, deleted_at=None)
         if scope.subject_ids is not None:
             own &= Q(subject_id__in=scope.subject_ids)
         if not scope.is_bound:
@@ -88,6 +84,7 @@ class FeatureSet(Row):
     It takes in the episodes that fit all of subject, conversation, role and metadata; a set that
     names none of them is written by hand only. `waiting` is how many are still to be taken in;
     `cursor`: all episodes up to this id are taken in; `claims` counts the workers that took it.
+    One with a `deleted_at` is gone for everybody, and its rows go in steps.
     `embedding_model` is the one beside the workspace's whose vectors all its features have, made
     for the setting `embedder`.
     """
@@ -113,12 +110,11 @@ class FeatureSet(Row):
     folded_at = models.DateTimeField(null=True)
     stamp = models.PositiveBigIntegerField(default=0)
     embedder = models.JSONField(null=True)
-    embedding_model = models.ForeignKey(
-        EmbeddingModel, models.PROTECT, null=True, related_name="sets"
-    )
+    embedding_model = models.ForeignKey(EmbeddingModel, models.PROTECT, null=True, related_name="sets")
     embedding_due_at = models.DateTimeField(null=True)
     embedding_lease_until = models.DateTimeField(null=True)
     embedding_error = models.TextField(blank=True)
+    deleted_at = models.DateTimeField(null=True)
 
     objects = FeatureSetQuerySet.as_manager()
 
@@ -147,6 +143,7 @@ class FeatureSet(Row):
                 name="set_embedding",
                 condition=Q(embedding_model__isnull=False),
             ),
+            models.Index(fields=["deleted_at"], name="set_deleted", condition=Q(deleted_at__isnull=False)),
         ]
 
     def __str__(self) -> str:
@@ -160,7 +157,7 @@ class FeatureSet(Row):
     @property
     def takes_in(self) -> bool:
         """Tell whether any episode can fit."""
-        return bool(self.subject_id or self.conversation_id or self.role or self.metadata)
+        return not self.deleted_at and bool(self.subject_id or self.conversation_id or self.role or self.metadata)
 
 
 class FeatureQuerySet(NamedQuerySet["Feature"]):
@@ -183,6 +180,8 @@ class FeatureQuerySet(NamedQuerySet["Feature"]):
         else:
             if at.known_at is not None:
                 changes = changes.filter(created_at__lte=at.known_at)
+            if at.said_before is not None:
+                changes = changes.filter(occurred_at__lte=at.said_before)
             if at.valid_at is not None:
                 among = list(changes.values_list("pk", flat=True))
                 standing = NamedSQL(STANDING, {"among": among, **at.values})
@@ -217,8 +216,16 @@ class Feature(Row):
 
     # What it says: its columns as its history keeps them.
     SNAPSHOT = (
-        "category", "tag", "feature", "value", "about", "slot", "method", "visibility", "metadata",
-    )  # fmt: skip
+        "category",
+        "tag",
+        "feature",
+        "value",
+        "about",
+        "slot",
+        "method",
+        "visibility",
+        "metadata",
+    )
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     set = models.ForeignKey(FeatureSet, models.CASCADE, related_name="features")
@@ -327,9 +334,7 @@ class FeatureChange(Row):
         verbose_name_plural = "changes of features"
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["feature"], name="change_one_current", condition=Q(is_current=True)
-            ),
+            models.UniqueConstraint(fields=["feature"], name="change_one_current", condition=Q(is_current=True)),
             models.CheckConstraint(
                 condition=Q(before__isnull=False) | Q(after__isnull=False),
                 name="change_of_something",
@@ -363,12 +368,8 @@ class FeatureCitation(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(end__gt=F("start")), name="feature_citation_span_forward"
-            ),
-            models.UniqueConstraint(
-                fields=["change", "episode", "start", "end"], name="feature_citation_once"
-            ),
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="feature_citation_span_forward"),
+            models.UniqueConstraint(fields=["change", "episode", "start", "end"], name="feature_citation_once"),
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from memories.models.conversation_and_summaries import AllOrNoneQuerySet, Conversation
+from memories.models.conversation import Conversation
+from memories.models.named_row import AllOrNoneQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 
 

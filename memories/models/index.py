@@ -17,7 +17,7 @@ from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField
 
-from memories.english.calendar import DateOrder
+from memories.language.english.calendar import DateOrder
 from memories.ranking import WISHES
 from workspaces.models import Workspace
 
@@ -55,17 +55,11 @@ class EmbeddingModel(models.Model):
         help_text="Cosine from which two statements count as the same, or as a newer version."
     )
     search_floor = models.FloatField(default=0.0)
-    confidence = models.JSONField(
-        null=True, help_text="Weights that `calibrate` measured; empty: the shipped ones."
-    )
+    confidence = models.JSONField(null=True, help_text="Weights that `calibrate` measured; empty: the shipped ones.")
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["provider", "name", "dimensions"], name="embedding_model_once"
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["provider", "name", "dimensions"], name="embedding_model_once")]
 
     def __str__(self) -> str:
         return f"{self.provider}:{self.name} ({self.dimensions})"
@@ -81,9 +75,7 @@ class WorkspaceIndex(models.Model):
     live_episodes = models.BigIntegerField(default=0)
     live_features = models.BigIntegerField(default=0)
     live_chunks = models.BigIntegerField(default=0, db_default=0, help_text="Passages of chunks.")
-    live_summaries = models.BigIntegerField(
-        default=0, db_default=0, help_text="Summaries of talks."
-    )
+    live_summaries = models.BigIntegerField(default=0, db_default=0, help_text="Summaries of talks.")
     stamp = models.BigIntegerField(default=0)
     rules = models.SmallIntegerField(
         default=0,
@@ -141,9 +133,7 @@ class LargeLayer(models.Model):
     large_subjects = ArrayField(models.UUIDField(), default=list)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["workspace", "layer"], name="large_layer_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["workspace", "layer"], name="large_layer_once")]
 
 
 class Entry(models.Model):
@@ -281,9 +271,7 @@ class Vector(models.Model):
     scope = models.SmallIntegerField()
     place = models.UUIDField(null=True)
     live = models.BooleanField(default=True)
-    wide = models.BooleanField(
-        default=False, help_text="Too long for the covering index; see WIDEST_COVERED."
-    )
+    wide = models.BooleanField(default=False, help_text="Too long for the covering index; see WIDEST_COVERED.")
     embedding = HalfVectorField()
 
 
@@ -307,9 +295,10 @@ class IndexRepair(models.Model):
     rows = models.BigIntegerField(null=True)
     done = models.BigIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text="Failures in a row.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Since it last went on.")
+    claims = models.PositiveIntegerField(default=0)
     error = models.CharField(max_length=100, blank=True, help_text="Its kind; the log has it all.")
-    next_attempt_at = models.DateTimeField()
+    next_attempt_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
     started_at = models.DateTimeField()
     updated_at = models.DateTimeField()

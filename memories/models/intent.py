@@ -4,8 +4,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
-from memories.models.conversation_and_summaries import Episode, MemorySession, RecordedQuerySet
-from memories.models.supersession_and_subject_merge import Supersession
+from memories.models.conversation import Episode, MemorySession, RecordedQuerySet
+from memories.models.supersession import Supersession
 from workspaces.models import Agent, Row, Subject, Workspace
 
 
@@ -44,9 +44,7 @@ class Intent(Row):
     topic_start = models.PositiveIntegerField(null=True)
     topic_end = models.PositiveIntegerField(null=True)
     memory_ids = ArrayField(models.UUIDField(), default=list)
-    supersession = models.ForeignKey(
-        Supersession, models.SET_NULL, null=True, related_name="+", db_index=False
-    )
+    supersession = models.ForeignKey(Supersession, models.SET_NULL, null=True, related_name="+", db_index=False)
     case_id = models.UUIDField(null=True)
     reason = models.CharField(max_length=200, blank=True)
     decided_by = models.CharField(max_length=200, blank=True)

@@ -19,9 +19,7 @@ class LongJobQuerySet(models.QuerySet["LongJob"]):
         """Narrow to jobs whose process has written lately: `SILENT` is the longest pause of a
         living one."""
         now, silent = timezone.now(), LongJob.SILENT
-        return self.filter(
-            state=LongJob.State.RUNNING, updated_at__gt=now - silent, updated_at__lt=now + silent
-        )
+        return self.filter(state=LongJob.State.RUNNING, updated_at__gt=now - silent, updated_at__lt=now + silent)
 
 
 class LongJob(Row):
@@ -44,6 +42,8 @@ class LongJob(Row):
         EXPORT = "export", _("Export")
         BACKUP = "backup", _("Backup")
         MASKING = "masking", _("Taking words out")
+        UNMASKING = "unmasking", _("Putting words back")
+        TOUCHING = "touching", _("Finding what was said later")
 
     class State(models.TextChoices):
         RUNNING = "running", _("running")
@@ -53,11 +53,9 @@ class LongJob(Row):
 
     SILENT = timedelta(minutes=5)
     # What was begun of these is gone on with in any case: half of it helps nobody.
-    SEEN_THROUGH = (Kind.ERASURE, Kind.REPAIR, Kind.MASKING)
+    SEEN_THROUGH = (Kind.ERASURE, Kind.REPAIR, Kind.MASKING, Kind.UNMASKING)
 
-    workspace = models.ForeignKey(
-        Workspace, models.CASCADE, null=True, related_name="+", db_index=False
-    )
+    workspace = models.ForeignKey(Workspace, models.CASCADE, null=True, related_name="+", db_index=False)
     kind = models.CharField(max_length=9, choices=Kind)
     item = models.UUIDField(null=True)
     state = models.CharField(max_length=9, choices=State, default=State.RUNNING)
@@ -81,16 +79,12 @@ class LongJob(Row):
                 condition=Q(state="running") ^ Q(finished_at__isnull=False),
                 name="longjob_ends_once",
             ),
-            models.CheckConstraint(
-                condition=~Q(state="failed") | ~Q(error=""), name="longjob_failed_says_why"
-            ),
+            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="longjob_failed_says_why"),
         ]
         indexes = [
             models.Index(fields=["workspace", "-id"], name="longjob_newest"),
             models.Index(fields=["item", "-id"], name="longjob_of_item"),
-            models.Index(
-                fields=["updated_at"], name="longjob_running", condition=Q(state="running")
-            ),
+            models.Index(fields=["updated_at"], name="longjob_running", condition=Q(state="running")),
         ]
 
     def __str__(self) -> str:

@@ -13,26 +13,44 @@ from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Least
 
-from memories.models.conversation_and_summaries import (
-    Conversation,
-    MemoryScope,
-    NamedQuerySet,
-    Visibility,
-)
+from memories.models.conversation import Conversation, MemoryScope, Visibility
 from memories.models.memory_state import (
-    AS_KNOWN,
     BELIEVED_IDS,
     IS_HEAD,
+    QUESTIONED_SQL,
+    STANDING_SQL,
     UNCERTAIN_SQL,
     AsOf,
     MemoryState,
+    Standing,
     expired_memories,
     has_expired,
     held_memories,
     unexpired_memories,
 )
+from memories.models.named_row import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
+
+# The ids of memories that were read out of documents alone, of which none stands in `spaces`. A
+# version that a person wrote cites nothing: it is what the version before it is.
+OF_OTHER_SPACES = """
+with recursive elsewhere (id) as (
+  select f.memory_id
+  from memories_fact f join memories_citation ci on ci.fact_id = f.id
+  left join memories_revision r on r.id = ci.revision_id
+  left join memories_documentspace ds on ds.document_id = r.document_id
+  left join memories_space sp on sp.id = ds.space_id
+  where f.workspace_id = %(tenant)s::uuid and f.memory_id is not null
+  group by f.memory_id
+  having bool_and(ci.revision_id is not null
+                  and coalesce(sp.container_tag <> all(%(spaces)s::text[]), true))
+  union
+  select m.superseded_by_id from elsewhere e join memories_memory m on m.id = e.id
+  where m.superseded_by_id is not null and not exists (
+    select 1 from memories_fact f join memories_citation ci on ci.fact_id = f.id
+    where f.memory_id = m.superseded_by_id))
+select id from elsewhere"""
 
 
 class FactType(models.TextChoices):
@@ -91,9 +109,7 @@ def about_nobody(scope: Scope) -> Q:
     particular, and no agent keeps them to itself. For those bound to an agent `seen_by` says so
     already."""
     nobody = Q(subject=None)
-    return (
-        nobody if scope.is_bound else nobody & (~Q(visibility=Visibility.PRIVATE) | Q(agent=None))
-    )
+    return nobody if scope.is_bound else nobody & (~Q(visibility=Visibility.PRIVATE) | Q(agent=None))
 
 
 class NamedSQL(RawSQL):
@@ -104,25 +120,9 @@ class NamedSQL(RawSQL):
         super().__init__(re.sub(r"%\(\w+\)s", "%s", sql), [values[name] for name in names])
 
 
-# The ids of memories that were read out of documents alone, of which none stands in `spaces`. A
-# version that a person wrote cites nothing: it is what the version before it is.
-OF_OTHER_SPACES = """
-with recursive elsewhere (id) as (
-  select f.memory_id
-  from memories_fact f join memories_citation ci on ci.fact_id = f.id
-  left join memories_revision r on r.id = ci.revision_id
-  left join memories_documentspace ds on ds.document_id = r.document_id
-  left join memories_space sp on sp.id = ds.space_id
-  where f.workspace_id = %(tenant)s::uuid and f.memory_id is not null
-  group by f.memory_id
-  having bool_and(ci.revision_id is not null
-                  and coalesce(sp.container_tag <> all(%(spaces)s::text[]), true))
-  union
-  select m.superseded_by_id from elsewhere e join memories_memory m on m.id = e.id
-  where m.superseded_by_id is not null and not exists (
-    select 1 from memories_fact f join memories_citation ci on ci.fact_id = f.id
-    where f.memory_id = m.superseded_by_id))
-select id from elsewhere"""
+def _of_table(sql: str) -> str:
+    """Return a condition over `m` as one over the table of a queryset."""
+    return re.sub(r"\bm\.", "memories_memory.", sql)
 
 
 def memories_seen_by(scope: Scope) -> Q:
@@ -139,25 +139,25 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.filter(memories_seen_by(scope))
 
     def with_names(self) -> Self:
-        """Add names as other rows do, and `is_uncertain`: whether something that it rests on has
-        ended."""
-        uncertain = UNCERTAIN_SQL.replace("m.id", "memories_memory.id").replace(
-            "m.source_count", "memories_memory.source_count"
-        )
-        return (
-            super().with_names().annotate(is_uncertain=RawSQL(uncertain, (), models.BooleanField()))
-        )
+        """Add names as other rows do, `standing`, and `is_uncertain`: whether something that it rests
+        on has ended."""
+        uncertain = RawSQL(_of_table(UNCERTAIN_SQL), (), models.BooleanField())
+        standing = RawSQL(_of_table(STANDING_SQL), (), models.CharField())
+        return super().with_names().annotate(is_uncertain=uncertain, standing=standing)
 
-    def as_known(self, known_at: datetime | None) -> Self:
+    def in_standing(self, standing: Standing) -> Self:
+        """Narrow to memories of a standing; see memories.models.memory_state."""
+        if standing is Standing.PAST:
+            return self.ended()
+        questioned = RawSQL(_of_table(QUESTIONED_SQL), (), models.BooleanField())
+        return self.live().alias(questioned=questioned).filter(questioned=standing is Standing.QUESTIONED)
+
+    def as_known(self, at: AsOf) -> Self:
         """Add what was known then: known_valid_until and others; see
         memories.models.memory_state."""
-        if known_at is None:
-            return self
         columns = {
-            f"known_{name}": NamedSQL(
-                sql.replace("row.", "memories_memory."), {"known_at": known_at}
-            )
-            for name, sql in AS_KNOWN.items()
+            f"known_{name}": NamedSQL(sql.replace("row.", "memories_memory."), at.values)
+            for name, sql in at.columns.items()
         }
         return self.annotate(**columns)
 
@@ -193,7 +193,9 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         memories.models.memory_state."""
         if at.is_now:
             return self.live()
-        return self.filter(pk__in=NamedSQL(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
+        return self.filter(
+            pk__in=NamedSQL(BELIEVED_IDS.format(believed=at.believed), {"workspace": workspace_id, **at.values})
+        )
 
 
 class Memory(Row):
@@ -204,9 +206,7 @@ class Memory(Row):
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
-    subject = models.ForeignKey(
-        Subject, models.CASCADE, null=True, related_name="memories", db_index=False
-    )
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="memories", db_index=False)
     agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
     conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
     workflow = models.CharField(max_length=255, blank=True)
@@ -231,9 +231,7 @@ class Memory(Row):
     valid_until_at = models.DateTimeField(
         null=True, editable=False, help_text="When its end became known, if it was not at once."
     )
-    ended_by = models.UUIDField(
-        null=True, editable=False, help_text="The memory that tells its end: a plan, for one."
-    )
+    ended_by = models.UUIDField(null=True, editable=False, help_text="The memory that tells its end: a plan, for one.")
     superseded_by = models.ForeignKey(
         "self",
         models.SET_NULL,
@@ -264,9 +262,7 @@ class Memory(Row):
         verbose_name_plural = "memories"
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="memory_confidence_range"
-            ),
+            models.CheckConstraint(condition=Q(confidence__gte=0, confidence__lte=1), name="memory_confidence_range"),
             models.CheckConstraint(
                 condition=~Q(scope=MemoryScope.THREAD) | Q(conversation__isnull=False),
                 name="memory_thread_has_conversation",
@@ -275,9 +271,7 @@ class Memory(Row):
                 condition=~Q(scope=MemoryScope.WORKFLOW) | ~Q(workflow=""),
                 name="memory_workflow_is_named",
             ),
-            models.CheckConstraint(
-                condition=~Q(superseded_by=F("id")), name="memory_not_its_own_successor"
-            ),
+            models.CheckConstraint(condition=~Q(superseded_by=F("id")), name="memory_not_its_own_successor"),
             models.CheckConstraint(condition=~Q(content=""), name="memory_says_something"),
         ]
         indexes = [
@@ -379,9 +373,7 @@ class MemoryPeriod(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["memory"], name="memoryperiod_one_open", condition=Q(until_at=None)
-            ),
+            models.UniqueConstraint(fields=["memory"], name="memoryperiod_one_open", condition=Q(until_at=None)),
             models.CheckConstraint(
                 condition=Q(until_at=None) | Q(until_at__gte=F("from_at")),
                 name="memoryperiod_runs_forward",

@@ -12,8 +12,14 @@ class ModelUse(models.Model):
     prices of the day: later ones do not change it."""
 
     PURPOSES = (
-        "embedding", "extraction", "features", "query", "rerank", "summaries", "intents",
-    )  # fmt: skip
+        "embedding",
+        "extraction",
+        "features",
+        "query",
+        "rerank",
+        "summaries",
+        "intents",
+    )
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
@@ -28,11 +34,7 @@ class ModelUse(models.Model):
 
     class Meta:
         verbose_name_plural = "model use"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["workspace", "day", "purpose", "model"], name="model_use_once"
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["workspace", "day", "purpose", "model"], name="model_use_once")]
 
     def __str__(self) -> str:
         return f"{self.model} {self.day}: {self.calls} for {self.purpose}"
@@ -77,9 +79,7 @@ class MemoryUse(models.Model):
 
     class Meta:
         verbose_name_plural = "memory use"
-        constraints = [
-            models.UniqueConstraint(fields=["memory", "day", "actor"], name="memory_use_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["memory", "day", "actor"], name="memory_use_once")]
 
     def __str__(self) -> str:
         return f"{self.day}: {self.times}"
@@ -87,9 +87,12 @@ class MemoryUse(models.Model):
 
 def _price(what: str) -> models.DecimalField:
     return models.DecimalField(
-        max_digits=14, decimal_places=6, default=0, validators=[MinValueValidator(0)],
+        max_digits=14,
+        decimal_places=6,
+        default=0,
+        validators=[MinValueValidator(0)],
         help_text=what,
-    )  # fmt: skip
+    )
 
 
 class ModelPrice(Row):

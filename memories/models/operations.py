@@ -33,6 +33,16 @@ set count = f.count + excluded.count, seconds = f.seconds + excluded.seconds,
 """
 
 
+# Counting and the check are one statement: two workers cannot both take the last call.
+TAKE_CALL = """
+insert into memories_extractoruse (workspace_id, extractor, day, calls)
+values (%(workspace)s, %(extractor)s, %(day)s, 1)
+on conflict (workspace_id, extractor, day) do update
+set calls = memories_extractoruse.calls + 1
+where %(cap)s::int8 is null or memories_extractoruse.calls < %(cap)s::int8
+"""
+
+
 class Figure(models.Model):
     """A count of something in a span of time: how often it happened, how long it took, and how many
     took how long.
@@ -69,7 +79,7 @@ class Figure(models.Model):
 
     def add(self, one: Measure) -> None:
         sums = Measure(one.name, one.labels, self.count, self.seconds, self.buckets)
-        sums.add(one.count, one.seconds, one.buckets)
+        sums.add(one)
         self.count, self.seconds, self.buckets = sums.count, sums.seconds, sums.buckets
 
 
@@ -160,16 +170,6 @@ class PostedJob(models.Model):
         return f"{self.job}, {self.posted_at:%Y-%m-%d %H:%M}"
 
 
-# Counting and the check are one statement: two workers cannot both take the last call.
-TAKE_CALL = """
-insert into memories_extractoruse (workspace_id, extractor, day, calls)
-values (%(workspace)s, %(extractor)s, %(day)s, 1)
-on conflict (workspace_id, extractor, day) do update
-set calls = memories_extractoruse.calls + 1
-where %(cap)s::int8 is null or memories_extractoruse.calls < %(cap)s::int8
-"""
-
-
 class ExtractorUseQuerySet(models.QuerySet["ExtractorUse"]):
     def take(self, workspace_id: uuid.UUID, extractor: str, day: date, cap: int | None) -> bool:
         """Count one more call of that day; False, and nothing counted, where `cap` is reached."""
@@ -196,11 +196,7 @@ class ExtractorUse(models.Model):
 
     class Meta:
         verbose_name_plural = "extractor use"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["workspace", "extractor", "day"], name="extractor_use_once"
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["workspace", "extractor", "day"], name="extractor_use_once")]
 
     def __str__(self) -> str:
         return f"{self.extractor} {self.day}: {self.calls}"
@@ -223,9 +219,7 @@ class IdempotentAnswer(Row):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["workspace", "asker", "key"], name="idempotent_once"),
-            models.CheckConstraint(
-                condition=Q(status=None) | Q(body__isnull=False), name="idempotent_answer_whole"
-            ),
+            models.CheckConstraint(condition=Q(status=None) | Q(body__isnull=False), name="idempotent_answer_whole"),
         ]
         indexes = [models.Index(fields=["expires_at"], name="idempotent_expiry")]
 

@@ -9,11 +9,11 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import Q
 
-from memories.english.statements import OwnChange, OwnSlot
-from memories.english.statements.workspace_word_faults import change_faults, slot_faults
-from memories.english.workspace_patterns import OwnPattern, faults
-from memories.expressions import LONGEST_REGEX, Fault
-from memories.models.conversation_and_summaries import Visibility
+from memories.language.english.statements import OwnChange, OwnSlot
+from memories.language.english.statements.workspace_word_faults import change_faults, slot_faults
+from memories.language.english.workspace_patterns import OwnPattern, faults
+from memories.language.expressions import LONGEST_REGEX, Fault
+from memories.models.conversation import Visibility
 from memories.models.memory import Category
 from workspaces.models import Row, Workspace
 
@@ -146,12 +146,9 @@ class WorkspacePattern(Row):
     template = models.CharField(
         max_length=500,
         blank=True,
-        help_text="The statement, of {speaker} and the named parts. Empty: the sentence itself in "
-        "the third person.",
+        help_text="The statement, of {speaker} and the named parts. Empty: the sentence itself in the third person.",
     )
-    confidence = models.FloatField(
-        default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)]
-    )
+    confidence = models.FloatField(default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)])
     visibility = models.CharField(
         max_length=7, choices=Visibility, blank=True, help_text="Empty: as the category has it."
     )
@@ -166,9 +163,7 @@ class WorkspacePattern(Row):
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["workspace", "name"], name="pattern_name_once"),
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="pattern_confidence_range"
-            ),
+            models.CheckConstraint(condition=Q(confidence__gte=0, confidence__lte=1), name="pattern_confidence_range"),
         ]
 
     def __str__(self) -> str:
@@ -176,9 +171,7 @@ class WorkspacePattern(Row):
 
     @property
     def value(self) -> OwnPattern:
-        return OwnPattern(
-            self.name, self.category, self.regex, self.template, self.confidence, self.visibility
-        )
+        return OwnPattern(self.name, self.category, self.regex, self.template, self.confidence, self.visibility)
 
     def clean(self) -> None:
         """Check that it compiles, that its template can be filled, and that its examples are as

@@ -11,12 +11,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.models.conversation_and_summaries import AllOrNoneQuerySet, NamedQuerySet, Visibility
+from memories.models.conversation import Visibility
 from memories.models.document import Document
+from memories.models.named_row import AllOrNoneQuerySet, NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
-USUAL_MINUTES, MOST_MINUTES = 60, 7 * 24 * 60  # between two syncs, see `connections/sync.py`
+USUAL_MINUTES, MOST_MINUTES = 60, 7 * 24 * 60  # between two syncs, see `sources/connections/sync.py`
 
 
 class ConnectionQuerySet(AllOrNoneQuerySet["Connection"]):
@@ -27,8 +28,9 @@ class Connection(Row):
     """A source, and the settings of the documents that come from it.
 
     `credentials` are sealed. `cursor` is the connector's own; `listing` is the number of the latest
-    listing of all that the source has. Until `paused_until` the source wants to be left alone. It
-    is asked again at `next_sync_at`, or by hand where that is null.
+    listing of all that the source has. Until `paused_until` the source wants to be left alone, or
+    its files have no room (`error`, without a code). It is asked again at `next_sync_at`, or by
+    hand where that is null.
     """
 
     class Provider(models.TextChoices):
@@ -49,9 +51,7 @@ class Connection(Row):
     agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
     visibility = models.CharField(max_length=7, choices=Visibility)
     container_tags = ArrayField(models.CharField(max_length=100), default=list)
-    extract = models.CharField(
-        max_length=8, choices=Document.Extract, default=Document.Extract.AUTO
-    )
+    extract = models.CharField(max_length=8, choices=Document.Extract, default=Document.Extract.AUTO)
     minutes = models.PositiveIntegerField(default=USUAL_MINUTES)
     cursor = models.JSONField(default=dict)
     listing = models.PositiveIntegerField(default=0)
@@ -89,9 +89,7 @@ class ConnectionItem(Row):
     that went; its `digest` is an `origin_of` it."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
-    connection = models.ForeignKey(
-        Connection, models.CASCADE, null=True, related_name="items", db_index=False
-    )
+    connection = models.ForeignKey(Connection, models.CASCADE, null=True, related_name="items", db_index=False)
     document = models.OneToOneField(Document, models.SET_NULL, null=True, related_name="item")
     digest = models.CharField(max_length=64)
     external_id = models.TextField()
@@ -169,9 +167,7 @@ class SyncRun(Row):
                 name="sync_run_one_open",
                 condition=Q(state__in=["waiting", "running"]) & ~Q(kind="test"),
             ),
-            models.CheckConstraint(
-                condition=~Q(state="failed") | ~Q(error_code=""), name="sync_run_failed_says_why"
-            ),
+            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error_code=""), name="sync_run_failed_says_why"),
         ]
         indexes = [
             models.Index(fields=["connection", "-id"], name="sync_run_newest"),

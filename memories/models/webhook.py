@@ -81,9 +81,7 @@ class WebhookDelivery(Row):
         ordering = ["-id"]
         verbose_name_plural = "webhook deliveries"
         indexes = [
-            models.Index(
-                fields=["next_attempt_at"], name="delivery_due", condition=Q(state="waiting")
-            ),
+            models.Index(fields=["next_attempt_at"], name="delivery_due", condition=Q(state="waiting")),
             models.Index(fields=["webhook", "-id"], name="delivery_of_webhook"),
             models.Index(fields=["workspace", "-id"], name="delivery_newest"),
         ]

@@ -5,10 +5,9 @@ import importlib
 from typing import Any
 
 from memories.errors import ProviderError
-from memories.prompts import ExtractionRequest, PromptMessage
+from memories.providers.chat_model import ChatModel
 from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector, embeddable
-from memories.providers.extractor_and_chat_model import (
-    ChatModel,
+from memories.providers.extractor import (
     ExtractedFact,
     ExtractedQuote,
     ExtractionAnswer,
@@ -17,6 +16,7 @@ from memories.providers.extractor_and_chat_model import (
     ModelQuestion,
     ModelReply,
 )
+from memories.providers.prompts import ExtractionRequest, PromptMessage
 
 # Providers by name. Their modules are imported at first use: the SDKs take a second or two.
 
@@ -30,7 +30,7 @@ EMBEDDERS = {
 EXTRACTORS = {
     "anthropic": "memories.providers.anthropic_provider.AnthropicExtractor",
     "openai": "memories.providers.openai_provider.OpenAIExtractor",
-    "none": "memories.providers.extractor_and_chat_model.NoExtractor",
+    "none": "memories.providers.extractor.NoExtractor",
 }
 CHAT_MODELS = {
     "anthropic": "memories.providers.anthropic_provider.AnthropicChat",
@@ -72,7 +72,20 @@ def _class_of(provider: str, known: dict[str, str], kind: str) -> Any:
 
 
 __all__ = [
-    "Embedder", "EmbedderConfig", "ExtractedFact", "ExtractionAnswer", "ExtractionRequest",
-    "Extractor", "ExtractorConfig", "PromptMessage", "ModelQuestion", "ExtractedQuote",
-    "ModelReply", "Side", "Vector", "embeddable", "embedder_from", "extractor_from",
-]  # fmt: skip
+    "Embedder",
+    "EmbedderConfig",
+    "ExtractedFact",
+    "ExtractionAnswer",
+    "ExtractionRequest",
+    "Extractor",
+    "ExtractorConfig",
+    "PromptMessage",
+    "ModelQuestion",
+    "ExtractedQuote",
+    "ModelReply",
+    "Side",
+    "Vector",
+    "embeddable",
+    "embedder_from",
+    "extractor_from",
+]

@@ -144,9 +144,7 @@ class _BoundedStream(httpx2.SyncByteStream):
         self._stream.close()
 
 
-def address_for(
-    scheme: str, host: str, port: int, allowed: Sequence[str], *, schemes: Sequence[str] = SECURE
-) -> str:
+def address_for(scheme: str, host: str, port: int, allowed: Sequence[str], *, schemes: Sequence[str] = SECURE) -> str:
     """Return an address of `host` that a connection may go to. Raises AddressRefused, OSError for
     an unknown name."""
     is_public = scheme in schemes

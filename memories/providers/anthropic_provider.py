@@ -7,18 +7,11 @@ import anthropic
 
 from memories.errors import ProviderError
 from memories.providers import network
-from memories.providers.extractor_and_chat_model import (
-    ChatModel,
-    ChatQuestion,
-    ChatReply,
-    Extractor,
-    ExtractorConfig,
-    ModelQuestion,
-    ModelReply,
-    Tell,
-    ToolCall,
-    refused,
-)
+from memories.providers.chat_model import ChatModel, ChatQuestion, ChatReply, Tell, ToolCall
+from memories.providers.extractor import Extractor, ExtractorConfig, ModelQuestion, ModelReply, refused
+
+DEFAULT_MODEL = "claude-haiku-4-5"
+CUT = ("max_tokens", "model_context_window_exceeded")
 
 
 class AnthropicChat(ChatModel):
@@ -77,9 +70,7 @@ def turns(messages: Any) -> list[Any]:
     for message in messages:
         role, content = "user", []
         if message.role == "tool":
-            content.append(
-                {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
-            )
+            content.append({"type": "tool_result", "tool_use_id": message.call_id, "content": message.text})
         else:
             role = message.role
             if message.text.strip():  # the wire takes no empty ones
@@ -93,10 +84,6 @@ def turns(messages: Any) -> list[Any]:
         else:
             told.append({"role": role, "content": content})
     return told
-
-
-DEFAULT_MODEL = "claude-haiku-4-5"
-CUT = ("max_tokens", "model_context_window_exceeded")
 
 
 class AnthropicExtractor(Extractor):

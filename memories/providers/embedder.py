@@ -14,6 +14,8 @@ import numpy.typing as npt
 from memories.errors import Misconfigured, ProviderError
 from memories.providers.network import MAX_RETRIES, Endpoint
 
+WORD = re.compile(r"\w+")
+
 
 @dataclass(frozen=True)
 class KnownModel:
@@ -33,9 +35,7 @@ KNOWN_MODELS = {
     "text-embedding-3-large": KnownModel(3072, takes_dimensions=True),
     "text-embedding-ada-002": KnownModel(1536, 0.95, 0.7),
     "gemini-embedding-001": KnownModel(3072, 0.92, 0.5, takes_dimensions=True),
-    "nomic-embed-text": KnownModel(
-        768, 0.92, 0.4, query_prefix="search_query: ", document_prefix="search_document: "
-    ),
+    "nomic-embed-text": KnownModel(768, 0.92, 0.4, query_prefix="search_query: ", document_prefix="search_document: "),
     "all-minilm": KnownModel(384, 0.92),
     "mxbai-embed-large": KnownModel(
         1024,
@@ -156,9 +156,6 @@ def batches(lengths: Sequence[int], bounds: Embedder) -> Iterator[range]:
         total += length
     if start < len(lengths):
         yield range(start, len(lengths))
-
-
-WORD = re.compile(r"\w+")
 
 
 class HashEmbedder(Embedder):

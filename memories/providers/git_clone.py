@@ -88,18 +88,29 @@ def clone(
         git = _Git(folder, _environment(folder, base, allowed), limits)
         named = ["--branch", branch] if branch else []
         git.run(
-            "clone", "--bare", "--depth=1", "--single-branch", "--no-tags", "--template=",
-            "--quiet", *named, "--", base, f"{folder}/repository",
-        )  # fmt: skip
+            "clone",
+            "--bare",
+            "--depth=1",
+            "--single-branch",
+            "--no-tags",
+            "--template=",
+            "--quiet",
+            *named,
+            "--",
+            base,
+            f"{folder}/repository",
+        )
         return Repository(base, _archive_of(git, limits.size, wanted))
 
 
 def check_installed() -> None:
     """Check that git is installed and new enough. Raises FetchError."""
     program = shutil.which("git")
-    said = "" if program is None else subprocess.run(
-        [program, "version"], capture_output=True, text=True, timeout=20, check=False
-    ).stdout  # fmt: skip
+    said = (
+        ""
+        if program is None
+        else subprocess.run([program, "version"], capture_output=True, text=True, timeout=20, check=False).stdout
+    )
     number = re.search(r"(\d+)\.(\d+)", said)
     if number is None or (int(number[1]), int(number[2])) < OLDEST:
         raise FetchError("git_unavailable", MISSING)
@@ -119,22 +130,41 @@ def _environment(folder: str, base: str, allowed: Sequence[str]) -> dict[str, st
         raise FetchError("fetch_failed", f"{host} cannot be read.", is_passing=True) from error
     where = f"[{address}]" if ":" in address else address
     settings = {
-        "http.curloptResolve": f"{host}:{port}:{where}", "http.followRedirects": "false",
-        "http.proxy": "", "http.userAgent": f"git/2 {AGENT}", "http.lowSpeedLimit": "500",
-        "http.lowSpeedTime": "20", "credential.helper": "", "core.askPass": "",
-        "core.hooksPath": os.devnull, "core.bigFileThreshold": "20m", "pack.threads": "1",
-        "fetch.unpackLimit": "1", "gc.auto": "0", "maintenance.auto": "false",
-        "submodule.recurse": "false", "transfer.bundleURI": "false",
-    }  # fmt: skip
+        "http.curloptResolve": f"{host}:{port}:{where}",
+        "http.followRedirects": "false",
+        "http.proxy": "",
+        "http.userAgent": f"git/2 {AGENT}",
+        "http.lowSpeedLimit": "500",
+        "http.lowSpeedTime": "20",
+        "credential.helper": "",
+        "core.askPass": "",
+        "core.hooksPath": os.devnull,
+        "core.bigFileThreshold": "20m",
+        "pack.threads": "1",
+        "fetch.unpackLimit": "1",
+        "gc.auto": "0",
+        "maintenance.auto": "false",
+        "submodule.recurse": "false",
+        "transfer.bundleURI": "false",
+    }
     told = {"GIT_CONFIG_COUNT": str(len(settings))}
     for number, (name, value) in enumerate(settings.items()):
         told |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     kept = ("PATH", "LD_LIBRARY_PATH", "GIT_SSL_CAINFO")
-    return told | {name: os.environ[name] for name in kept if name in os.environ} | {
-        "HOME": folder, "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "",
-        "GIT_ALLOW_PROTOCOL": parts.scheme, "GIT_LFS_SKIP_SMUDGE": "1",
-    }  # fmt: skip
+    return (
+        told
+        | {name: os.environ[name] for name in kept if name in os.environ}
+        | {
+            "HOME": folder,
+            "LANG": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "GIT_ALLOW_PROTOCOL": parts.scheme,
+            "GIT_LFS_SKIP_SMUDGE": "1",
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +197,7 @@ class _Git:
             try:
                 code = process.wait(seconds)
             except subprocess.TimeoutExpired as error:
-                raise FetchError(
-                    "timeout", "The repository did not come in time.", is_passing=True
-                ) from error
+                raise FetchError("timeout", "The repository did not come in time.", is_passing=True) from error
             finally:
                 # With what it started itself, whatever has happened.
                 if process.poll() is None:
@@ -204,9 +232,7 @@ def _archive_of(git: _Git, most: int, wanted: Callable[[str, int], bool]) -> byt
             total += size + len(about)
     if total > most:
         raise FetchError("too_large", f"Its files are larger than {most:,} bytes.")
-    said = memoryview(
-        git.run(here, "cat-file", "--batch", told=b"".join(sha + b"\n" for _, sha in files))
-    )
+    said = memoryview(git.run(here, "cat-file", "--batch", told=b"".join(sha + b"\n" for _, sha in files)))
     made, at = io.BytesIO(), 0
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, _ in files:

@@ -131,9 +131,7 @@ class HttpReranker:
         except httpx2.TimeoutException as error:
             raise TimedOut(f"{self._who} did not answer in time", permanent=False) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise ProviderError(
-                f"{self._who} cannot be reached: {error}", permanent=False
-            ) from error
+            raise ProviderError(f"{self._who} cannot be reached: {error}", permanent=False) from error
 
 
 @functools.lru_cache(maxsize=4)

@@ -114,9 +114,7 @@ def _load() -> _Weights:
         tokenizer.no_truncation()
         return _Weights(_table(root / WEIGHTS), tokenizer)
     except (OSError, ValueError, LookupError) as error:
-        raise ProviderError(
-            f"the local embedder's files cannot be read: {error}", permanent=True
-        ) from error
+        raise ProviderError(f"the local embedder's files cannot be read: {error}", permanent=True) from error
 
 
 def _root() -> Path | None:

@@ -76,17 +76,13 @@ PULLS: dict[str, Callable[[httpx2.Client, PullSource], Iterator[list[Json]]]] = 
 }
 
 
-def _asked(
-    client: httpx2.Client, source: PullSource, path: str, body: Json, credential: str
-) -> Json:
+def _asked(client: httpx2.Client, source: PullSource, path: str, body: Json, credential: str) -> Json:
     who = f"{source.kind} at {source.endpoint.host}"
     network.check_allowed(who)
 
     def call() -> httpx2.Response:
         try:
-            return client.post(
-                source.address + path, json=body, headers={"Authorization": credential}
-            )
+            return client.post(source.address + path, json=body, headers={"Authorization": credential})
         except httpx2.TimeoutException as error:
             raise TimedOut(f"{who} did not answer in time", permanent=False) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:

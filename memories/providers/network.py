@@ -28,6 +28,31 @@ from memories.providers.allowed_addresses import AddressRefused, GuardedTranspor
 BYTES_PER_TOKEN = 4  # of English, where a server does not say
 
 
+# Set to False (or enter `offline`) and every call fails before a socket is opened.
+ALLOW_NETWORK = True
+# Set to True in a process that must not wait: what would wait is for another process to do.
+ELSEWHERE = False
+MAX_RETRIES = 2
+CONNECT_SECONDS = 5.0
+LARGEST_ANSWER = 2**24  # bytes, of a model that somebody else than the operator named
+# A server that wants a longer pause than this gets it, but not while a worker sleeps: the call
+# fails with `retry_after`, and whoever keeps the queue comes back later.
+LONGEST_PAUSE = 20.0
+BUSY = {408, 409, 425, 429}
+FOR_ALL = {401, 402, 403, 404}  # whatever is asked, the answer will be the same
+HINTS = {
+    401: "the key was refused",
+    402: "the account has to be paid",
+    403: "the key may not do this",
+    404: "check the name of the model and the base URL",
+    413: "the request is too large",
+    429: "too many requests",
+    529: "the server is overloaded",
+}
+# Exceptions from reading an answer of a foreign shape, in the SDKs and in our own readers.
+MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
+
+
 @dataclass(slots=True)
 class TokenCount:
     input: int = 0
@@ -61,32 +86,6 @@ def estimate(texts: Iterable[str]) -> int:
 
 Client = TypeVar("Client")
 Answer = TypeVar("Answer")
-
-# Set to False (or enter `offline`) and every call fails before a socket is opened.
-ALLOW_NETWORK = True
-# Set to True in a process that must not wait: what would wait is for another process to do.
-ELSEWHERE = False
-
-MAX_RETRIES = 2
-CONNECT_SECONDS = 5.0
-LARGEST_ANSWER = 2**24  # bytes, of a model that somebody else than the operator named
-# A server that wants a longer pause than this gets it, but not while a worker sleeps: the call
-# fails with `retry_after`, and whoever keeps the queue comes back later.
-LONGEST_PAUSE = 20.0
-
-BUSY = {408, 409, 425, 429}
-FOR_ALL = {401, 402, 403, 404}  # whatever is asked, the answer will be the same
-HINTS = {
-    401: "the key was refused",
-    402: "the account has to be paid",
-    403: "the key may not do this",
-    404: "check the name of the model and the base URL",
-    413: "the request is too large",
-    429: "too many requests",
-    529: "the server is overloaded",
-}
-# Exceptions from reading an answer of a foreign shape, in the SDKs and in our own readers.
-MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -260,24 +259,18 @@ def _refuse_long_pause(response: httpx2.Response) -> None:
         response.headers["x-should-retry"] = "false"
 
 
-def connect(
-    client: Callable[..., Client], http_client: Callable[..., object], endpoint: Endpoint
-) -> Client:
+def connect(client: Callable[..., Client], http_client: Callable[..., object], endpoint: Endpoint) -> Client:
     """The SDK's `client` for `endpoint`, kept with its open connections."""
     kept: Client = _connected(client, http_client, endpoint)
     return kept
 
 
 @functools.lru_cache(maxsize=16)
-def _connected(
-    client: Callable[..., object], http_client: Callable[..., object], endpoint: Endpoint
-) -> Any:
+def _connected(client: Callable[..., object], http_client: Callable[..., object], endpoint: Endpoint) -> Any:
     check(endpoint)
     hooks: dict[str, Any] = {"event_hooks": {"response": [_refuse_long_pause]}}
     if endpoint.allowed is not None:
-        transport = GuardedTransport(
-            endpoint.allowed, seconds=endpoint.timeout, size=LARGEST_ANSWER
-        )
+        transport = GuardedTransport(endpoint.allowed, seconds=endpoint.timeout, size=LARGEST_ANSWER)
         hooks |= {"transport": transport, "follow_redirects": False, "trust_env": False}
     return client(
         api_key=endpoint.api_key,

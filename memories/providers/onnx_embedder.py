@@ -24,6 +24,10 @@ LONGEST = 512  # tokens of a text: what a model does with them grows by their sq
 MARKED = 1_000_000  # bytes
 
 
+CHARACTERS_OF_A_TOKEN = 16  # at most, of words: what is further behind is cut before it is read
+TEXTS_AT_ONCE = 16  # of the longest: some 200 MB in a model of twelve heads
+
+
 @dataclass(frozen=True)
 class ModelFolder:
     """`mark` is of what the files hold; `pooling` is cls, mean, or what we cannot do; `pad` a token
@@ -110,9 +114,6 @@ def _mark(files: Sequence[Path]) -> str:
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-CHARACTERS_OF_A_TOKEN = 16  # at most, of words: what is further behind is cut before it is read
-TEXTS_AT_ONCE = 16  # of the longest: some 200 MB in a model of twelve heads
-
 
 class OnnxEmbedder(Embedder):
     """Safe to share by threads. Its thresholds are nobody's in particular: `calibrate` them."""
@@ -140,7 +141,7 @@ class OnnxEmbedder(Embedder):
         if folder.mark != self.name.rpartition("@")[2]:
             raise ProviderError(
                 f"EMBEDDING_FOLDER holds {folder.name} now, and vectors of {self.name} are asked"
-                " for: name that one's folder, or make them anew by manage.py reembed --all",
+                " for: name that one's folder, or make them anew by the command reembed --all",
                 permanent=True,
             )
         prefix = folder.query_prefix if side == "query" else folder.document_prefix
@@ -178,8 +179,10 @@ class _Model:
             ids[row, : len(own)] = own
             mask[row, : len(own)] = 1
         known = {
-            "input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids),
-        }  # fmt: skip
+            "input_ids": ids,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(ids),
+        }
         wanted = [asked.name for asked in self.session.get_inputs()]
         try:
             [found] = self.session.run([self.output], {name: known[name] for name in wanted})
@@ -216,8 +219,7 @@ def _load(folder: ModelFolder) -> _Model:
         import onnxruntime
     except ImportError as error:
         raise ProviderError(
-            "EMBEDDING_PROVIDER=onnx needs onnxruntime, which is not installed:"
-            " pip install onnxruntime (the extra `onnx`)",
+            "EMBEDDING_PROVIDER=onnx needs onnxruntime, which is not installed: pip install onnxruntime",
             permanent=True,
         ) from error
     from tokenizers import Tokenizer
@@ -234,9 +236,7 @@ def _load(folder: ModelFolder) -> _Model:
         tokenizer: Tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.enable_truncation(folder.longest)
-        session = onnxruntime.InferenceSession(
-            str(folder.model), options, providers=["CPUExecutionProvider"]
-        )
+        session = onnxruntime.InferenceSession(str(folder.model), options, providers=["CPUExecutionProvider"])
         names = [output.name for output in session.get_outputs()]
         output = "sentence_embedding" if "sentence_embedding" in names else names[0]
         return _Model(folder, session, tokenizer, output)

@@ -11,22 +11,18 @@ import openai
 
 from memories.errors import ProviderError
 from memories.providers import network
-from memories.providers.embedder import Embedder, EmbedderConfig, Matrix, Side, batches, known_model
-from memories.providers.extractor_and_chat_model import (
+from memories.providers.chat_model import (
     ArgumentsBuilder,
     ChatMessage,
     ChatModel,
     ChatQuestion,
     ChatReply,
     ChatTool,
-    Extractor,
-    ExtractorConfig,
-    ModelQuestion,
-    ModelReply,
     Tell,
     ToolCall,
-    refused,
 )
+from memories.providers.embedder import Embedder, EmbedderConfig, Matrix, Side, batches, known_model
+from memories.providers.extractor import Extractor, ExtractorConfig, ModelQuestion, ModelReply, refused
 from memories.providers.network import Endpoint
 
 if TYPE_CHECKING:
@@ -34,6 +30,15 @@ if TYPE_CHECKING:
 
 # The SDK insists on a key; servers in one's own house mostly want none.
 NO_KEY = "none"
+
+
+DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
+# OpenAI takes 8,191 tokens per text, and a token is never less than a byte. What is longer goes
+# in pieces, and the text's vector is their mean, weighted by length.
+PIECE_BYTES = 8_000
+DEFAULT_CHAT_MODEL = "gpt-5-mini"
+# The model that local servers most often serve.
+DEFAULT_LOCAL_MODEL = "llama3.2"
 
 
 def client_for(endpoint: Endpoint) -> openai.OpenAI:
@@ -51,12 +56,6 @@ def is_openai(endpoint: Endpoint) -> bool:
 def named(model: str, endpoint: Endpoint) -> str:
     """The model's name in messages to people: with its server, where that is not OpenAI's."""
     return f"OpenAI's {model}" if is_openai(endpoint) else f"{model} at {endpoint.host}"
-
-
-DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
-# OpenAI takes 8,191 tokens per text, and a token is never less than a byte. What is longer goes
-# in pieces, and the text's vector is their mean, weighted by length.
-PIECE_BYTES = 8_000
 
 
 class OpenAIEmbedder(Embedder):
@@ -119,11 +118,6 @@ def pieces(text: str) -> Iterator[str]:
             end -= 1
         yield data[start:end].decode()
         start = end
-
-
-DEFAULT_CHAT_MODEL = "gpt-5-mini"
-# The model that local servers most often serve.
-DEFAULT_LOCAL_MODEL = "llama3.2"
 
 
 class OpenAIExtractor(Extractor):
@@ -199,11 +193,13 @@ class OpenAIChat(ChatModel):
             refusal, model, usage = "", "", None
             calls: dict[int, ArgumentsBuilder] = {}
             with client.chat.completions.create(
-                model=self.model, messages=sent, stream=True,
+                model=self.model,
+                messages=sent,
+                stream=True,
                 stream_options={"include_usage": True},
                 extra_body={self._limit: question.max_tokens},
                 **(more if question.tools else {}),
-            ) as stream:  # fmt: skip
+            ) as stream:
                 for chunk in stream:
                     model, usage = chunk.model or model, chunk.usage or usage
                     for choice in chunk.choices:
@@ -224,10 +220,12 @@ class OpenAIChat(ChatModel):
                 raise refused(self.who, refusal)
             asked = json.dumps(sent, ensure_ascii=False)
             return ChatReply(
-                "".join(words), model or self.model, wanted(calls.values()),
+                "".join(words),
+                model or self.model,
+                wanted(calls.values()),
                 usage.prompt_tokens if usage else network.estimate([asked]),
                 usage.completion_tokens if usage else network.estimate(words),
-            )  # fmt: skip
+            )
 
         reply = network.ask(openai, self.who, self._endpoint.timeout, call)
         network.add(reply.input_tokens, reply.output_tokens)

@@ -26,10 +26,18 @@ PART = 1 << 16
 WAIT = 60.0  # seconds, of a server that wants a pause and does not say how long
 LONGEST_URL = 2000
 OF_STATUS = {
-    401: "login_required", 403: "login_required", 407: "login_required", 404: "source_gone",
-    410: "source_gone", 429: "rate_limited",
-}  # fmt: skip
+    401: "login_required",
+    403: "login_required",
+    407: "login_required",
+    404: "source_gone",
+    410: "source_gone",
+    429: "rate_limited",
+}
 PASSING = frozenset((408, 425, 429))  # and all of the server's own faults
+
+
+LONGEST = 15.0  # seconds, of all of it
+WEBHOOK_AGENT = "memoryproject-webhooks/1"
 
 
 class FetchError(Exception):
@@ -90,15 +98,22 @@ class WebAnswer:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
+def is_address(url: str) -> bool:
+    """Tell whether this can be asked at all: no sign in it that no address has, and a real port."""
+    try:
+        _ = urlsplit(url).port
+        httpx2.URL(url)
+    except (ValueError, httpx2.InvalidURL):
+        return False
+    return True
+
+
 def refused_reason(url: str, allowed: Sequence[str]) -> str:
     """Return why this address will not be read, as far as that shows without looking up its name;
     empty where there is no reason."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-        httpx2.URL(url)
-    except (ValueError, httpx2.InvalidURL):
+    if not is_address(url):
         return "This is no address."
+    parts = urlsplit(url)
     if parts.scheme not in SCHEMES or not parts.hostname:
         return "An address begins with http:// or https://."
     if parts.username is not None or parts.password is not None:
@@ -166,9 +181,7 @@ def _once(asked: WebRequest, until: float, size: int, allowed: Sequence[str]) ->
     transport = GuardedTransport(allowed, seconds=left, schemes=SCHEMES)
     with httpx2.Client(transport=transport, trust_env=False, timeout=timeout) as client:
         try:
-            request = client.build_request(
-                asked.method, asked.url, headers=headers, content=asked.body
-            )
+            request = client.build_request(asked.method, asked.url, headers=headers, content=asked.body)
             response = client.send(request, stream=True)
             try:
                 data = b"".join(_body(response, size))
@@ -213,12 +226,11 @@ def _body(response: httpx2.Response, size: int) -> Iterator[bytes]:
 # Telling an address that somebody else than the operator named: one POST, to allowed places alone,
 # without redirects, of which the answer's status counts and nothing else.
 
-LONGEST = 15.0  # seconds, of all of it
-WEBHOOK_AGENT = "memoryproject-webhooks/1"
-
 
 def post(url: str, headers: Mapping[str, str], body: bytes, allowed: tuple[str, ...]) -> int:
     """Post the body and return the status. Raises ProviderError where there is no answer."""
+    if not is_address(url):
+        raise ProviderError("this is no address", permanent=True)
     network.check_allowed(url)
 
     def call() -> int:

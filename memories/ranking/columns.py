@@ -11,7 +11,12 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.english.lexical import K1, LAYERS, ORDINARY_LENGTH, B
+from memories.language.english.lexical import K1, LAYERS, ORDINARY_LENGTH, B
+
+BOTH_BONUS = 0.2
+KEYWORD_ONLY = 0.3
+# A statement says in few words what its message says in many, and would always come before it.
+STATEMENT = 0.7
 
 
 class Candidate(NamedTuple):
@@ -106,9 +111,7 @@ class Columns:
             np.array(layers, np.int64),
             np.array(cosine, float),  # None becomes nan
             np.array(bm25, float),
-            np.array(
-                [-i if c is None else c for i, c in zip(ids, conversations, strict=True)], np.int64
-            ),
+            np.array([-i if c is None else c for i, c in zip(ids, conversations, strict=True)], np.int64),
             np.array([-2 if p is None else p for p in positions], np.int64),
             np.array(at, float),
             np.array(event, float),
@@ -312,9 +315,6 @@ def _places(layers: Integers, scores: Array) -> Integers:
 Candidates: TypeAlias = Columns | Sequence[Candidate]
 
 
-BOTH_BONUS = 0.2
-KEYWORD_ONLY = 0.3
-
 Key = TypeVar("Key", int, str)
 
 
@@ -341,10 +341,6 @@ def by_vector(candidates: Candidates) -> list[Ranked]:
     columns = Columns.of(candidates)
     known = columns.taken(~np.isnan(columns.cosine))
     return _ranked(known, known.cosine.clip(0.0, 1.0), "vector")
-
-
-# A statement says in few words what its message says in many, and would always come before it.
-STATEMENT = 0.7
 
 
 def by_keyword(candidates: Candidates) -> list[Ranked]:

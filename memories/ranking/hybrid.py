@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.english.calendar import Span
+from memories.language.english.calendar import Span
 from memories.ranking.columns import Array, Candidates, Columns, Integers, Ranked
 from memories.ranking.message_marks import Mark
 from memories.ranking.query import EventSide, QueryView
@@ -19,6 +19,12 @@ from memories.ranking.weights import DEFAULT, Weights
 _epoch = date(1970, 1, 1).toordinal()
 _second = 1 / 86_400
 _a_month, _a_year = 28, 365  # days
+
+
+# The share of the better of its two neighbours: an answer is longer than a passage, or its words
+# stand before it. Over six sets more of the evidence is served in all, .01 to .04; from .5 on less
+# again.
+BESIDE = 0.3
 
 
 class _Reach(NamedTuple):
@@ -90,9 +96,7 @@ def _best_fit(reaches: Sequence[Sequence[_Reach]], dates: Sequence[Span], at: Ar
     return best
 
 
-def spread(
-    order: NDArray[np.intp], total: Array, sitting: Integers, apart: float
-) -> tuple[NDArray[np.intp], Array]:
+def spread(order: NDArray[np.intp], total: Array, sitting: Integers, apart: float) -> tuple[NDArray[np.intp], Array]:
     """The candidates of `order` again, each losing `apart` for every one of its sitting that
     stands before it; and what each lost (0 or less, by candidate).
 
@@ -174,9 +178,7 @@ def hybrid(
             {name: value for name, value in zip(parts, values, strict=True) if value},
             cosine,
         )
-        for who, score, values, cosine in zip(
-            best, scores.tolist(), shown.T.tolist(), cosines, strict=True
-        )
+        for who, score, values, cosine in zip(best, scores.tolist(), shown.T.tolist(), cosines, strict=True)
     ]
 
 
@@ -189,8 +191,7 @@ def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
         "session": w.session_best * columns.best_of_sitting(keyword)
         + w.session_some * columns.three_best_of_sitting(keyword)
         + w.session_vector * columns.best_of_sitting(columns.vector),
-        "neighbours": w.following * columns.of_neighbour(keyword, 1)
-        + w.previous * columns.of_neighbour(keyword, -1),
+        "neighbours": w.following * columns.of_neighbour(keyword, 1) + w.previous * columns.of_neighbour(keyword, -1),
     }
     if query.named:
         said = (columns.authors == query.named).astype(float)
@@ -271,9 +272,7 @@ def _ceiling(query: QueryView, w: Weights) -> float:
     """The score of an ideal candidate for this query."""
     best = w.keyword + w.vector + w.following + w.previous
     best += w.session_best + w.session_some + w.session_vector
-    best += w.speaker * query.told_by_named * bool(query.named) + w.date * bool(
-        query.dates or query.side
-    )
+    best += w.speaker * query.told_by_named * bool(query.named) + w.date * bool(query.dates or query.side)
     best += sum(weight for mark, _, weight in _kinds(w) if query.kind & mark)
     best += _taught * query.asks_whatever + _attribute * bool(query.told)
     among = w.length + w.answer + w.answer_vector + w.previous_vector
@@ -288,10 +287,6 @@ def _ceiling(query: QueryView, w: Weights) -> float:
 # The ranking of a document's passages: their words and their meaning, each beside the best.
 
 KEYWORD, VECTOR = 0.7, 0.3
-# The share of the better of its two neighbours: an answer is longer than a passage, or its words
-# stand before it. Over six sets more of the evidence is served in all, .01 to .04; from .5 on less
-# again.
-BESIDE = 0.3
 
 
 def by_passage(candidates: Candidates, recency: RecencyBoost | None = None) -> list[Ranked]:

@@ -3,9 +3,9 @@
 import re
 from enum import IntFlag
 
-from memories.english.calendar import MONTH_NAMES, SEASON, WEEKDAY_STEMS
-from memories.english.numbers import words_from
-from memories.english.standing_wishes import PREFERS, preference, standing_wishes
+from memories.language.english.calendar import MONTH_NAMES, SEASON, WEEKDAY_STEMS
+from memories.language.english.numbers import words_from
+from memories.language.english.standing_wishes import PREFERS, preference, standing_wishes
 
 _months = MONTH_NAMES.replace("|may|", "|jan|feb|aug|sept?|oct|nov|dec|")  # "may" is a verb, too
 _spans = rf"weekend|week|month|year|{SEASON}|night|morning|evening"

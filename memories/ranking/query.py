@@ -10,10 +10,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from memories import languages
-from memories.english.calendar import DateOrder, Span, later, midnight
-from memories.english.dates import places, spans
-from memories.english.lexical import STOP_WORDS, stems
+from memories.language import languages
+from memories.language.english.calendar import DateOrder, Span, later, midnight
+from memories.language.english.dates import places, spans
+from memories.language.english.lexical import STOP_WORDS, stems
 from memories.ranking.message_marks import Mark
 
 LONGEST = 300  # characters of a query that is read so
@@ -21,6 +21,12 @@ _sides = {"before": True, "until": True, "after": False, "since": False, "follow
 _near = ("right", "just", "shortly", "soon", "immediately")
 _first = ("first", "earlier", "sooner")
 _bare = STOP_WORDS | frozenset(stems("that this all then now it everything happen time"))
+
+
+_roles = "user assistant system human ai bot agent tool me model customer"
+# Names that say what somebody is in a talk, and not who.
+SPEAKER_ROLES = frozenset(_roles.split())
+MOST = 24  # stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +40,7 @@ class EventQuestion:
     is_near: bool = False
 
 
-def event_question(
-    query: str, now: datetime | None = None, order: DateOrder = "auto"
-) -> EventQuestion | None:
+def event_question(query: str, now: datetime | None = None, order: DateOrder = "auto") -> EventQuestion | None:
     """Split a question about events; None where no event is named, or a date is."""
     text = " ".join(query.split()).rstrip("?.! ")
     if len(text) > LONGEST or spans(text, now, order):
@@ -131,6 +135,12 @@ _in_time = re.compile(
     r"|\bhow (?:did|has|have)\b.{1,200}\b(?:chang|evol|develop|progress|gr[eo]w)\w*",
     re.IGNORECASE,
 )
+_of_past = re.compile(
+    r"\b(?:was|were|did|had|been|used to|before|previous(?:ly)?|former(?:ly)?|earlier|once|original(?:ly)?|first"
+    r"|past|histor\w+|until|till|ago|back then|chang\w+|mov\w+|switch\w*|replac\w+|no longer|any ?more|old"
+    r"|since|last|[12]\d{3})\b",
+    re.IGNORECASE,
+)
 _many = re.compile(
     r"\bhow many\b|\bdifferent\b|\b(?:throughout|across) (?:all|my|our|the|these|those)\b"
     r"|\bwhat (?:\w+ ){0,2}\w+s (?:has|have|had|did|does|do|are|were)\b|\bwhich \w+s\b",
@@ -163,9 +173,6 @@ _past = re.compile(
 )
 _asked = ((_when, Mark.TIME), (_number, Mark.NUMBER), (_where, Mark.PLACE))
 _sentence_end = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_roles = "user assistant system human ai bot agent tool me model customer"
-# Names that say what somebody is in a talk, and not who.
-SPEAKER_ROLES = frozenset(_roles.split())
 # names that are words as well: meant as names only with a capital and not at the beginning
 _ambiguous = """
     art bill chase drew faith frank grace hope jack joy mark may miles page pat ray rob rose sky
@@ -306,11 +313,7 @@ def analyse(
     """Read a query. `voices` are those of `participants`, if nobody has counted them by talk; `now`
     grounds "last week"; without it only absolute dates count. `order` is that of day and month in
     numbers, `beside` the languages that are read beside English."""
-    people = [
-        p
-        for p in participants
-        if p.author and not (p.assistant or p.author.casefold() in SPEAKER_ROLES)
-    ]
+    people = [p for p in participants if p.author and not (p.assistant or p.author.casefold() in SPEAKER_ROLES)]
     named = {p.author: words for p in people if (words := _names_in(query, p.author))}
     voices = voices_of(participants) if voices is None else voices
     name_words = [word for words in named.values() for word in words]
@@ -338,7 +341,7 @@ def analyse(
         kind=Mark(sum(mark for pattern, mark in _asked if pattern.search(query))),
         asks_many=turn < _half_a_turn and (in_all or whatever or bool(_many.search(query))),
         asks_overview=overview,
-        asks_assistant=bool(_told.search(query)),
+        asks_assistant=asks_assistant(query),
         asks_help=not in_all and bool(_help.search(query)) and not _past.search(query),
         turn=turn,
         voices=voices,
@@ -368,14 +371,23 @@ def asks_in_time(query: str) -> bool:
     return bool(_in_time.search(query) or _overview.search(query))
 
 
+def asks_of_past(query: str) -> bool:
+    """Tell whether what was so before may be meant, too: only a question in the present leaves it
+    out."""
+    return bool(_of_past.search(query)) or asks_in_time(query)
+
+
+def asks_assistant(query: str) -> bool:
+    """Tell whether the assistant's own words are asked for."""
+    return bool(_told.search(query))
+
+
 def says_nothing(query: str) -> bool:
     """Tell whether it has no content of its own: "And why?", "Go on." and the like."""
     return len(query) <= _longest_nothing and not set(stems(query)) - _form - _idle
 
 
-def _dates(
-    query: str, now: datetime | None, order: DateOrder, beside: Sequence[str]
-) -> tuple[Span, ...]:
+def _dates(query: str, now: datetime | None, order: DateOrder, beside: Sequence[str]) -> tuple[Span, ...]:
     """The dates that the query names; a year alone counts only where nothing finer is named."""
     named = spans(query, now, order)
     named += languages.spans(query, now, beside) if now else []
@@ -406,9 +418,7 @@ _side = re.compile(
 )
 
 
-def _side_of_date(
-    query: str, found: Sequence[tuple[int, int]], dates: Sequence[Span]
-) -> EventSide | None:
+def _side_of_date(query: str, found: Sequence[tuple[int, int]], dates: Sequence[Span]) -> EventSide | None:
     """The side of the one date that is named, as in "before 2020"; None where there is none."""
     if len(found) != 1 or len(dates) != 1 or dates[0].any_year:
         return None
@@ -448,7 +458,6 @@ def _turn(query: str) -> float:
 # From when until when a query's dates reach: what is told of then is looked up by it.
 
 AHEAD, BACK = 1, 8  # years around this one in which a day without a year is looked for
-MOST = 24  # stretches
 
 
 def asked_days(dates: Sequence[Span], now: datetime) -> list[tuple[datetime, datetime]]:

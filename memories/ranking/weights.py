@@ -49,8 +49,9 @@ class Weights:
     turn_session: Weight = _weight(0.3, "for the next turn: recent and about the same")
     turn_around: Weight = _weight(0.5, "for the next turn: meaning of the messages around it")
     turn_length: Weight = _weight(0.2, "for the next turn: long")
-    spread: Weight = _weight(0.08, "where the answer lies in several places: for each better hit of"
-                            " the same sitting, taken off")  # fmt: skip
+    spread: Weight = _weight(
+        0.08, "where the answer lies in several places: for each better hit of the same sitting, taken off"
+    )
     diversity: Weight = _weight(0.0, "for every query: as `spread`")
 
     @classmethod
@@ -73,9 +74,7 @@ class Weights:
             return DEFAULT
         known = {to_camel(f.name): f.name for f in fields(cls)}
         wrong = {fault.field for fault in faults(cls, own)}
-        return replace(
-            DEFAULT, **{known[n]: float(v) for n, v in own.items() if n in known and n not in wrong}
-        )
+        return replace(DEFAULT, **{known[n]: float(v) for n, v in own.items() if n in known and n not in wrong})
 
     def named(self) -> dict[str, float]:
         """Return the weights by the name in a workspace's settings."""

@@ -4,6 +4,7 @@ from memories.search.conditions import asked_of, in_layer
 from memories.search.hits import MEMORY_ROWS, rows_of
 from memories.search.query_vectors import query_vector
 from memories.search.request import (
+    EVIDENCE,
     INCLUDES,
     LAYERS,
     NOTES,
@@ -13,11 +14,28 @@ from memories.search.request import (
     Recency,
     SearchAnswer,
     SearchRequest,
+    evidence_first,
+    with_news,
 )
 from memories.search.search_run import search
 
 __all__ = [
-    "INCLUDES", "LAYERS", "MEMORY_ROWS", "NOTES", "RANKINGS", "SINGULAR", "Hit", "Recency",
-    "SearchAnswer", "SearchRequest", "asked_of", "in_layer", "query_vector", "rows_of",
+    "EVIDENCE",
+    "INCLUDES",
+    "LAYERS",
+    "MEMORY_ROWS",
+    "NOTES",
+    "RANKINGS",
+    "SINGULAR",
+    "Hit",
+    "Recency",
+    "SearchAnswer",
+    "SearchRequest",
+    "asked_of",
+    "evidence_first",
+    "in_layer",
+    "query_vector",
+    "rows_of",
     "search",
-]  # fmt: skip
+    "with_news",
+]

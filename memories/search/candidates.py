@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from memories.english import lexical
 from memories.index import common_terms, entries, prepared_sql
+from memories.language.english import lexical
 from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Columns
 from memories.search.conditions import (
@@ -30,6 +30,85 @@ EPOCH = 946_684_800_000_000  # microseconds from 1970 to 2000
 
 NO_ENTRIES = "select null::int8 as id where false"
 TOP = 20
+
+
+# Of a long query the rarest words say what it is about; the others cost much and add nothing.
+RAREST = 16
+# Words are looked up from the rarest on until they have so many entries. An entry without any of
+# these is found by meaning or hardly relevant; of a found entry, every word counts.
+ENOUGH, MOST = 500, 5000
+# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key
+# counts as one that stands in it once (lexical.bm25_weights).
+OF_ALL = """array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+       array_agg(talk) as conversation, array_agg(occurred_at) as at,
+       array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item"""
+LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / {}))"
+OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
+       array_agg(role = 'assistant') as assistant"""
+TALK = "coalesce(uuid_hash_extended(e.conversation, 0), -e.id)"
+# A passage's text is to it what a conversation is to a message.
+OF_PASSAGES = ", array_agg(position) as position"
+OF_REVISION = """coalesce((select uuid_hash_extended(t.revision_id, 0)
+    from memories_passage t where t.id = e.item), -e.id)"""
+OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
+# Of a message: something was learned from it. The limit lets each be looked up, however many there
+# are: `exists` might be made of a table of all.
+TAUGHT = "(select 1 from memories_citation ci where ci.episode_id = {} limit 1) is not null"
+# Of an entry that was found by its words alone.
+OWN_COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+    where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
+# Of an entry of the days that are asked for.
+FAR = """(select min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+      where x.entry_id = dated.id and x.embedding_model_id = %(model)s)"""
+# Of each word the weight that the number of its entries gives it.
+IDF = """idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+            - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+          || '}/1000000000')::sparsevec as q from df)"""
+# The entries of each word that is looked up (pairs), and how many these are (df).
+ALL_WORDS = """pairs as materialized (
+  select c.number, y.id, y.weights
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
+  cross join lateral (
+    select x.id, x.weights {of_word}) y),
+df as (select number, count(*) as df from pairs group by number)"""
+# The same, where some words are in many entries, or many words are asked for.
+CHOSEN_WORDS = f"""asked as materialized (
+  select t.key, t.number, c.share, row_number() over rarest as place,
+         sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  left join memories_commonterm c on c.key = t.key
+  window rarest as (order by coalesce(c.share, 0), t.number)),
+pairs as materialized (
+  select c.number, y.id, y.weights from asked c
+  cross join lateral (
+    select x.id, x.weights {{of_word}}) y
+  where c.place = 1 or c.postings <= {ENOUGH}),
+df as materialized (
+  select a.number, greatest(p.df, a.share * (select n from stats)) as df
+  from asked a left join (select number, count(*) as df from pairs group by number) p
+    on p.number = a.number
+  where p.df > 0 or a.share > 0 order by 2, 1 limit {RAREST})"""
+BESIDE = 2  # messages before and after
+# The offsets leave no way but to look each row up: the planner takes workspaces for equally large.
+AROUND = f"""
+select m.item, avg(-(v.embedding <#> %(vector)s::halfvec))::float8 as cosine
+from unnest(%(items)s::uuid[]) m (item)
+cross join lateral (select * from memories_episode t where t.id = m.item offset 0) e
+cross join lateral (
+  select n.id from memories_episode n
+  where n.conversation_id = e.conversation_id
+    and n.position between e.position - {BESIDE} and e.position + {BESIDE}
+    and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
+    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[])) offset 0) n
+cross join lateral (
+  select t.id from memories_entry t where t.layer = {int(Layer.EPISODES)} and t.item = n.id
+  offset 0) x
+cross join lateral (
+  select t.embedding from memories_vector t
+  where t.entry_id = x.id and t.embedding_model_id = %(model)s and t.part = 0 offset 0) v
+group by m.item
+"""
 
 
 class Depth(NamedTuple):
@@ -71,9 +150,7 @@ class EntryMatch:
 
 
 @lru_cache(maxsize=256)
-def linea_text(
-    shape: StatementShape, has_keywords: bool, has_trigrams: bool, top: int = TOP
-) -> str:
+def linea_text(shape: StatementShape, has_keywords: bool, has_trigrams: bool, top: int = TOP) -> str:
     keywords = NO_ENTRIES
     if has_keywords:  # the newest whose text holds the whole query
         trigrams = "and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else ""
@@ -167,17 +244,9 @@ def is_reached(index: WorkspaceIndex, asked: LayerQuery, item: uuid.UUID) -> boo
 
 # ---- the pool that the hybrid ranking chooses from ------------------------------------------
 
-# Of a long query the rarest words say what it is about; the others cost much and add nothing.
-RAREST = 16
-# Words are looked up from the rarest on until they have so many entries. An entry without any of
-# these is found by meaning or hardly relevant; of a found entry, every word counts.
-ENOUGH, MOST = 500, 5000
-
 
 @lru_cache(maxsize=256)
-def pool_text(
-    shape: StatementShape, depth: Depth = DEEP, *, has_common: bool = True, is_long: bool = True
-) -> str:
+def pool_text(shape: StatementShape, depth: Depth = DEEP, *, has_common: bool = True, is_long: bool = True) -> str:
     """Return the text of the pool statement. `has_common`: some words may be in many entries.
     `is_long`: there are so many words that only the rarest are looked up."""
     words = CHOSEN_WORDS if has_common or is_long else ALL_WORDS
@@ -239,66 +308,10 @@ from (
 """
 
 
-# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key
-# counts as one that stands in it once (lexical.bm25_weights).
-OF_ALL = """array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
-       array_agg(talk) as conversation, array_agg(occurred_at) as at,
-       array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item"""
-LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / {}))"
-OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
-       array_agg(role = 'assistant') as assistant"""
-TALK = "coalesce(uuid_hash_extended(e.conversation, 0), -e.id)"
-# A passage's text is to it what a conversation is to a message.
-OF_PASSAGES = ", array_agg(position) as position"
-OF_REVISION = """coalesce((select uuid_hash_extended(t.revision_id, 0)
-    from memories_passage t where t.id = e.item), -e.id)"""
-OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
-# Of a message: something was learned from it. The limit lets each be looked up, however many there
-# are: `exists` might be made of a table of all.
-TAUGHT = "(select 1 from memories_citation ci where ci.episode_id = {} limit 1) is not null"
-# Of an entry that was found by its words alone.
-OWN_COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
-    where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
-# Of an entry of the days that are asked for.
-FAR = """(select min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
-      where x.entry_id = dated.id and x.embedding_model_id = %(model)s)"""
-# Of each word the weight that the number of its entries gives it.
-IDF = """idf as materialized (
-  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
-            - df + 0.5) / (df + 0.5))::float4, ',' order by number)
-          || '}/1000000000')::sparsevec as q from df)"""
-# The entries of each word that is looked up (pairs), and how many these are (df).
-ALL_WORDS = """pairs as materialized (
-  select c.number, y.id, y.weights
-  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
-  cross join lateral (
-    select x.id, x.weights {of_word}) y),
-df as (select number, count(*) as df from pairs group by number)"""
-# The same, where some words are in many entries, or many words are asked for.
-CHOSEN_WORDS = f"""asked as materialized (
-  select t.key, t.number, c.share, row_number() over rarest as place,
-         sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
-  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
-  left join memories_commonterm c on c.key = t.key
-  window rarest as (order by coalesce(c.share, 0), t.number)),
-pairs as materialized (
-  select c.number, y.id, y.weights from asked c
-  cross join lateral (
-    select x.id, x.weights {{of_word}}) y
-  where c.place = 1 or c.postings <= {ENOUGH}),
-df as materialized (
-  select a.number, greatest(p.df, a.share * (select n from stats)) as df
-  from asked a left join (select number, count(*) as df from pairs group by number) p
-    on p.number = a.number
-  where p.df > 0 or a.share > 0 order by 2, 1 limit {RAREST})"""
-
-
 PoolQuery = tuple[WorkspaceIndex, LayerQuery, list[str]]  # and the stems that are looked up
 
 
-def pool(
-    index: WorkspaceIndex, asked: LayerQuery, stems: list[str], depth: Depth = DEEP
-) -> Columns:
+def pool(index: WorkspaceIndex, asked: LayerQuery, stems: list[str], depth: Depth = DEEP) -> Columns:
     """Return the nearest, the best by BM25 and the newest, by entry."""
     return pools([(index, asked, stems)], depth)[0]
 
@@ -307,9 +320,7 @@ def pools(queries: Sequence[PoolQuery], depth: Depth) -> list[Columns]:
     """Run `pool` for several layers in one round trip."""
     queries = [(index, few_or_many(index, asked), stems) for index, asked, stems in queries]
     shapes = [shape_of(query[0], query[1], exact=depth.top > DEEP.top) for query in queries]
-    asked = [
-        pool_statement(*query, shape, depth) for query, shape in zip(queries, shapes, strict=True)
-    ]
+    asked = [pool_statement(*query, shape, depth) for query, shape in zip(queries, shapes, strict=True)]
     found = prepared_sql.arrays_of_each(asked)
     return [
         _columns(_enough(query, shape, depth, first), query[1].layer)
@@ -374,27 +385,6 @@ def pool_statement(
 
 
 # ---- what is told around a message -----------------------------------------------------------
-
-BESIDE = 2  # messages before and after
-# The offsets leave no way but to look each row up: the planner takes workspaces for equally large.
-AROUND = f"""
-select m.item, avg(-(v.embedding <#> %(vector)s::halfvec))::float8 as cosine
-from unnest(%(items)s::uuid[]) m (item)
-cross join lateral (select * from memories_episode t where t.id = m.item offset 0) e
-cross join lateral (
-  select n.id from memories_episode n
-  where n.conversation_id = e.conversation_id
-    and n.position between e.position - {BESIDE} and e.position + {BESIDE}
-    and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
-    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[])) offset 0) n
-cross join lateral (
-  select t.id from memories_entry t where t.layer = {int(Layer.EPISODES)} and t.item = n.id
-  offset 0) x
-cross join lateral (
-  select t.embedding from memories_vector t
-  where t.entry_id = x.id and t.embedding_model_id = %(model)s and t.part = 0 offset 0) v
-group by m.item
-"""
 
 
 def cosines_around(index: WorkspaceIndex, asked: LayerQuery, pool: Columns) -> Columns:

@@ -15,14 +15,13 @@ import numpy as np
 from pgvector import HalfVector
 
 from memories.errors import Forbidden
-from memories.index import prepared_sql, segments
-from memories.index.segments import Segment
+from memories.index import hnsw_segments, prepared_sql
+from memories.index.hnsw_segments import Segment
 from memories.models import (
     APART,
-    BELIEVED,
-    SAID,
     SCOPE_CODE,
     WIDEST_COVERED,
+    AsOf,
     Layer,
     WorkspaceIndex,
     name_joins,
@@ -31,6 +30,7 @@ from memories.models import (
 from memories.models.document import IN_SPACES
 from memories.models.memory import OF_OTHER_SPACES
 from memories.models.memory_state import KNOWN_AT as K
+from memories.models.memory_state import SAID_BEFORE as S
 from memories.models.memory_state import VALID_AT as V
 from memories.ranking import WISHES
 from memories.search import filters
@@ -88,6 +88,45 @@ TABLES = {
 }
 
 
+NAMED = """
+select (select id from workspaces_subject
+        where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
+       (select name from workspaces_subject
+        where workspace_id = %(workspace)s and external_id = %(user)s) as called,
+       (select id from memories_conversation
+        where workspace_id = %(workspace)s and external_id = %(thread)s) as thread
+"""
+# Of a document, what it said at that time; over `row`.
+SAID_BY_DOCUMENT = f"""(row.known_from <= {K}
+  and (row.superseded_at is null or row.superseded_at > {K})
+  and ({V} is null or row.occurred_at <= {V}))"""
+# What a key sees that is limited to spaces; over `row`.
+SEEN_IN_SPACES = {
+    "memories": f"row.id not in ({OF_OTHER_SPACES})",
+    "chunks": f"({IN_SPACES.format(document='row.document_id', tags='spaces')})",
+}
+SAID_BEFORE_BY_DOCUMENT = f"""(row.known_from <= {K} and row.occurred_at <= {S}
+  and ({V} is null or row.occurred_at <= {V})
+  and (row.superseded_at is null or not exists (
+    select 1 from memories_revision own
+    join memories_revision n on n.document_id = own.document_id and n.number > own.number
+    join memories_document d on d.id = n.document_id
+    where own.id = row.revision_id and n.created_at <= {K} and n.stage = ''
+      and coalesce(n.published_at, d.created_at) <= {S})))"""
+WITH_HISTORY = ("memories", "chunks")  # layers of which old versions are kept
+# The passages of a space's documents; each is looked up, whatever the planner thinks of their
+# number.
+OF_FEW_SPACES = """
+  select p.id from memories_space sp
+  cross join lateral (select t.document_id from memories_documentspace t
+    where t.space_id = sp.id offset 0) ds
+  cross join lateral (select t.id from memories_revision t
+    where t.document_id = ds.document_id offset 0) r
+  cross join lateral (select t.id from memories_passage t
+    where t.revision_id = r.id offset 0) p
+  where sp.workspace_id = %(tenant)s::uuid and sp.container_tag = any(%({tags})s::text[])"""
+
+
 @dataclass(frozen=True, slots=True)
 class RowCondition:
     """A condition that narrows a search, in SQL over `row`, s, a, c.
@@ -110,9 +149,9 @@ EVERYTHING = RowCondition()
 class LayerQuery:
     """The query of one layer and who asks it, as the statements take it.
 
-    `subject` None: about anybody. `trace` None: no trace is wanted. `notes`: codes of what the
-    search had to do without. `days`: the periods that are asked for. `with_apart`: documents that
-    stand apart, too.
+    `subject` None: about anybody; `called`: its id and its name. `trace` None: no trace is wanted.
+    `notes`: codes of what the search had to do without. `days`: the periods that are asked for.
+    `with_apart`: documents that stand apart, too.
     """
 
     scope: Scope
@@ -120,6 +159,7 @@ class LayerQuery:
     query: str
     vector: np.ndarray | None = None
     subject: uuid.UUID | None = None
+    called: tuple[str, ...] = ()
     memory_scope: str = ""
     place_of_thread: uuid.UUID | None = None
     workflow: str = ""
@@ -378,9 +418,7 @@ compared as materialized ({self.vectors("")}),"""
         each subject that the rows are about."""
         found = [self.entries()]
         if self.has_subject and not self.is_by_entry:
-            own = (
-                "from memories_entry x\n  where x.workspace = %(workspace)s and x.layer = %(layer)s"
-            )
+            own = "from memories_entry x\n  where x.workspace = %(workspace)s and x.layer = %(layer)s"
             rest = f"{self._visible()} {self._fitting('x.id')}"
             found = [f"{own}\n    and x.live and {about} {rest}" for about in self._abouts]
         return "\n  union all".join(
@@ -436,7 +474,7 @@ def shape_of(
     has_vector = by_vector and asked.vector is not None and model is not None
     segment = None
     if has_vector and not exact and not asked.wanted.history and not asked.wanted.few:
-        segment = segments.segment_of(index, asked.layer)
+        segment = hnsw_segments.segment_of(index, asked.layer)
         subjects: list[uuid.UUID | None] = [*(asked.scope.subject_ids or ())]
         if asked.subject is not None:
             subjects = [asked.subject, None]
@@ -468,55 +506,29 @@ def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
     except NotAllowed as error:
         raise Forbidden(error.message, "agentId") from None
     subject = thread = None
+    called: tuple[str, ...] = ()
     if request.user_id or request.thread_id:
         values = {
-            "workspace": scope.workspace_id, "user": request.user_id, "thread": request.thread_id,
-        }  # fmt: skip
+            "workspace": scope.workspace_id,
+            "user": request.user_id,
+            "thread": request.thread_id,
+        }
         [named] = prepared_sql.rows(NAMED, values)
         # An unknown name gets an id that nothing has.
         subject = (named.subject or NOBODY) if request.user_id else None
         thread = (named.thread or NOBODY) if request.thread_id else None
+        called = (request.user_id, named.called or "")
     return LayerQuery(
         scope=reader,
         layer=Layer.MEMORIES,
         query=request.query,
         subject=subject,
+        called=called,
         memory_scope=request.memory_scope,
         place_of_thread=thread,
         workflow=request.workflow_id,
         trace=Trace() if "scores" in request.include else None,
     )
-
-
-NAMED = """
-select (select id from workspaces_subject
-        where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
-       (select id from memories_conversation
-        where workspace_id = %(workspace)s and external_id = %(thread)s) as thread
-"""
-
-
-# Of a document, what it said at that time; over `row`.
-SAID_BY_DOCUMENT = f"""(row.known_from <= {K}
-  and (row.superseded_at is null or row.superseded_at > {K})
-  and ({V} is null or row.occurred_at <= {V}))"""
-# What a key sees that is limited to spaces; over `row`.
-SEEN_IN_SPACES = {
-    "memories": f"row.id not in ({OF_OTHER_SPACES})",
-    "chunks": f"({IN_SPACES.format(document='row.document_id', tags='spaces')})",
-}
-THEN = {"memories": BELIEVED, "chunks": SAID_BY_DOCUMENT}
-# The passages of a space's documents; each is looked up, whatever the planner thinks of their
-# number.
-OF_FEW_SPACES = """
-  select p.id from memories_space sp
-  cross join lateral (select t.document_id from memories_documentspace t
-    where t.space_id = sp.id offset 0) ds
-  cross join lateral (select t.id from memories_revision t
-    where t.document_id = ds.document_id offset 0) r
-  cross join lateral (select t.id from memories_passage t
-    where t.revision_id = r.id offset 0) p
-  where sp.workspace_id = %(tenant)s::uuid and sp.container_tag = any(%({tags})s::text[])"""
 
 
 def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuery | None:
@@ -533,7 +545,7 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
     history = not request.at.is_now and layer != "features"
     if history:
         values |= request.at.values
-        conditions.append(THEN.get(layer, SAID))
+        conditions.append(_then(layer, request.at))
     few = ""
     if asked.scope.container_tags is not None and layer in SEEN_IN_SPACES:
         conditions.append(SEEN_IN_SPACES[layer])
@@ -544,5 +556,14 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
         indexed = filters.indexed_sql_of(tree, values)
         values |= {"tenant": asked.scope.workspace_id} if indexed else {}
     # What was replaced is in no index for search.
-    wanted = RowCondition(" and ".join(conditions), history and layer in THEN, few, indexed)
+    wanted = RowCondition(" and ".join(conditions), history and layer in WITH_HISTORY, few, indexed)
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
+
+
+def _then(layer: str, at: AsOf) -> str:
+    """Return the condition that a row of the layer was believed, or had been said, at an instant."""
+    if layer == "memories":
+        return at.believed
+    if layer == "chunks":
+        return SAID_BY_DOCUMENT if at.said_before is None else SAID_BEFORE_BY_DOCUMENT
+    return at.was_said

@@ -16,17 +16,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log
 
-from memories.english import lexical, verbs
+import numpy as np
+
+from memories.language.english import lexical, verbs
 from memories.models import EmbeddingModel
 from memories.ranking import SPEAKER_ROLES
 from memories.search.request import Hit
 
 # An answer below it has nothing to do with the question: the context is empty, unless a caller
-# names another floor.
-FLOOR = 0.18
-# The same, where all that there is was found: the best of a few is as near by chance far less often
-# than the best of many, and telling them costs little.
-FLOOR_OF_FEW = 0.06
+# names another floor. The best of a few is as near by chance far less often than the best of many,
+# so each number of messages has a floor of its own: of questions about something else (LoCoMo) .90
+# are below it or more, of those that are answered there, none in fifty or one.
+FLOORS = {3: 0.06, 30: 0.147, 300: 0.18, 3_000: 0.36}
+FLOOR_OF_FEW, FLOOR, FLOOR_OF_MANY = FLOORS[3], FLOORS[300], FLOORS[3_000]
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
 LEAST_ANSWERED = 0.3
 WORDS = 0.77  # what holding all words of the question is worth, to saying the same
@@ -115,6 +117,12 @@ def similarity_of(cosine: float | None, model: EmbeddingModel | None) -> float |
     return 1 / (1 + exp(-SURE * (cosine - model.search_floor) / reach))
 
 
+def floor_of_size(messages: int) -> float:
+    """Return the floor for so many messages: between two of FLOORS it grows with each doubling."""
+    sizes, floors = zip(*((log(size), log(floor)) for size, floor in FLOORS.items()), strict=True)
+    return exp(float(np.interp(log(max(messages, 1)), sizes, floors)))
+
+
 def similarity_by_words(query: str, hit: Hit) -> float:
     """Return the share of the question's words that a hit holds, for hits whose vector is
     unknown."""
@@ -145,9 +153,7 @@ def signs_of(query: str, hits: Sequence[Hit]) -> ConfidenceSigns:
     speakers = [frozenset().union(*map(_told_of, (hit, *hit.echoes))) for hit in best]
     named = asked.intersection(set().union(*speakers))
     wanted = asked - named - _about_talk
-    places = [
-        _places("\n".join(one.row.content for one in (hit, *hit.echoes)), wanted) for hit in best
-    ]
+    places = [_places("\n".join(one.row.content for one in (hit, *hit.echoes)), wanted) for hit in best]
     lent = [_lent(hit, wanted) for hit in best]
     passages = [_best_passage(*each, wanted) for each in zip(places, lent, strict=True)]
     is_own = [bool(named & who) for who in speakers]
@@ -188,12 +194,23 @@ def _nearness(hit: Hit) -> float:
     return log(odds / (1 - odds)) / SURE
 
 
-def is_noise(query: str, hit: Hit, near: float = FAR) -> bool:
-    """Tell whether nothing speaks for the hit: it is not `near` in meaning, has no word of the
+def speaks_of(query: str, hit: Hit, *, is_sure: bool) -> float:
+    """Return how near one hit is to the question, by its words and, where `is_sure`, its meaning: 0
+    as good as chance, 1 near enough for most; the best of its echoes."""
+    asked = _words_of(query) - _about_talk
+    return max(
+        (_nearness(one) if is_sure else 0.0)
+        + WORDS * _best_passage(_places(one.row.content, asked), _lent(one, asked), asked)
+        for one in (hit, *hit.echoes)
+    )
+
+
+def is_noise(query: str, hit: Hit) -> bool:
+    """Tell whether nothing speaks for the hit: it is far off in meaning, has no word of the
     question, and is of another time."""
     asked = _words_of(query) - _about_talk
     return not any(
-        _nearness(one) >= near
+        _nearness(one) >= FAR
         or one.scores.get("date")
         or one.scores.get("side")
         or any(True for _ in _found(one.row.content, asked))
@@ -220,9 +237,7 @@ def _told_of(hit: Hit) -> AbstractSet[str]:
 def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:
     """Return by how much the best of one's own values is ahead of the best of the others."""
     own = max((value for value, mine in zip(values, is_own, strict=True) if mine), default=0.0)
-    others = max(
-        (value for value, mine in zip(values, is_own, strict=True) if not mine), default=0.0
-    )
+    others = max((value for value, mine in zip(values, is_own, strict=True) if not mine), default=0.0)
     return own - others
 
 
@@ -266,9 +281,7 @@ def _lent(hit: Hit, wanted: frozenset[str]) -> AbstractSet[str]:
     return {stem for _, stem in _places("\n".join(titles), wanted)} if titles else frozenset()
 
 
-def _best_passage(
-    places: Sequence[tuple[int, str]], lent: AbstractSet[str], wanted: AbstractSet[str]
-) -> float:
+def _best_passage(places: Sequence[tuple[int, str]], lent: AbstractSet[str], wanted: AbstractSet[str]) -> float:
     """Return the largest share of the wanted words that stand within PASSAGE characters, with those
     that are lent to them."""
     best, first = 0.0, 0

@@ -29,8 +29,8 @@ from memories.models import (
 from memories.providers import network
 from memories.ranking.columns import Array
 from memories.search import Hit, SearchRequest, asked_of, candidates, in_layer, query_vector, search
-from memories.search.after_ranking import collapsed_into
 from memories.search.candidates import Depth
+from memories.search.collapse import collapsed_into
 from memories.search.conditions import EVERYTHING, LayerQuery
 from memories.search.rank import brought_up
 from memories.search.request import Placed, Trace
@@ -314,7 +314,7 @@ def checks(question: WhyNotQuestion) -> Iterator[Told]:
         is_held = candidates.is_reached(question.index, now, memory.pk)
     else:
         is_held = _has_entry(question)
-    told = "The index does not hold it as the tables do: run `manage.py checkindex`."
+    told = "The index does not hold it as the tables do: run the command `checkindex`."
     yield "index", "" if is_held else told, "The index holds it."
     yield "filter", _filtered(question), "No filter, category or fact type excludes it."
 

@@ -16,7 +16,6 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.errors import Invalid
 from memories.models import (
-    AS_KNOWN,
     NOW,
     AsOf,
     Category,
@@ -33,46 +32,9 @@ from memories.models.document import DOCUMENT_SEEN_SQL, seen_values
 from memories.models.memory import NamedSQL
 from workspaces.scope import Scope
 
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One comparison; `path` is where it stands in the request."""
-
-    field: str
-    op: str
-    value: Any
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """`and`, `or` or `not` over parts."""
-
-    joint: str
-    parts: tuple["Condition | Group", ...]
-
-
-Filter = Condition | Group
-
-
-def all_of(conditions: Mapping[str, list[Any]], tree: Filter | None) -> Filter | None:
-    """Combine `tree` with a condition for each field with values: one of these."""
-    parts: list[Filter] = [
-        Condition(field, "in", list(values), field)
-        for field, values in conditions.items()
-        if values
-    ]
-    if tree is not None:
-        parts.append(tree)
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else Group("and", tuple(parts))
-
-
 COMPARISONS = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 OPERATORS = (*COMPARISONS, "in", "contains", "exists")
 METADATA = "metadata."  # before the caller's own key
-
 # field -> (kind, column); `row` is of the layer, s, a, c are its subject, agent, thread.
 COMMON = {
     "id": ("uuid", "{row}.id"),
@@ -158,6 +120,40 @@ WORDS: dict[str, dict[str, list[str]]] = {
     "chunks": {"type": Document.Type.values, "visibility": Visibility.values},
     "summaries": {"kind": TalkSummary.Kind.values},
 }
+UNORDERED = ("gt", "gte", "lt", "lte", "contains")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One comparison; `path` is where it stands in the request."""
+
+    field: str
+    op: str
+    value: Any
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`and`, `or` or `not` over parts."""
+
+    joint: str
+    parts: tuple["Condition | Group", ...]
+
+
+Filter = Condition | Group
+
+
+def all_of(conditions: Mapping[str, list[Any]], tree: Filter | None) -> Filter | None:
+    """Combine `tree` with a condition for each field with values: one of these."""
+    parts: list[Filter] = [
+        Condition(field, "in", list(values), field) for field, values in conditions.items() if values
+    ]
+    if tree is not None:
+        parts.append(tree)
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Group("and", tuple(parts))
 
 
 def kind_of(field: str) -> str:
@@ -172,9 +168,6 @@ def words_of(layers: tuple[str, ...]) -> dict[str, set[str]]:
             found.setdefault(field, set()).update(words)
     free = {f for name in layers for f in set(FIELDS.get(name, {})) - set(WORDS.get(name, {}))}
     return {field: words for field, words in found.items() if field not in free}
-
-
-UNORDERED = ("gt", "gte", "lt", "lte", "contains")
 
 
 def value_of(field: str, op: str, value: Any, path: str) -> Any:
@@ -254,9 +247,7 @@ class _FilterParser:
             if self.conditions > MOST_CONDITIONS:
                 raise Invalid(path, f"More than {MOST_CONDITIONS} conditions.")
             if unknown := set(raw) - {"field", "op", "value"}:
-                raise Invalid(
-                    f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value."
-                )
+                raise Invalid(f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value.")
             field, op = raw.get("field"), raw.get("op", "eq")
             if not isinstance(field, str) or not (
                 field in self.known or (field.startswith(METADATA) and field != METADATA)
@@ -306,11 +297,11 @@ def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> 
     A field that the layer does not have is null: no comparison with it holds. Of a memory that is
     asked for as it was known at an instant, what was learned later does not count.
     """
-    known_at = at.known_at if layer == "memories" else None
-    if known_at is not None:
-        values["known_at"] = known_at
+    as_known = at.columns if layer == "memories" else {}
+    if as_known:
+        values |= at.values
     if isinstance(tree, Condition):
-        sql = _condition_sql(tree, layer, values, as_known=known_at is not None)
+        sql = _condition_sql(tree, layer, values, as_known)
         return f"coalesce({sql}, false)"
     parts = [sql_of(part, layer, values, at) for part in tree.parts]
     return f"(not {parts[0]})" if tree.joint == "not" else f"({f' {tree.joint} '.join(parts)})"
@@ -343,21 +334,20 @@ def matching_memories(scope: Scope, tree: Filter) -> NamedSQL:
     )
 
 
-def _condition_sql(c: Condition, layer: str, values: dict[str, Any], *, as_known: bool) -> str:
-
+def _condition_sql(c: Condition, layer: str, values: dict[str, Any], as_known: Mapping[str, str]) -> str:
     def put(value: Any) -> str:
         name = f"f{len(values)}"
         values[name] = value
         return f"%({name})s"
 
     if c.field.startswith(METADATA):
-        return _metadata_sql(c, layer, put, as_known=as_known)
+        return _metadata_sql(c, layer, put, as_known=bool(as_known))
     if c.field not in FIELDS[layer]:
         return "false"
     kind, column = FIELDS[layer][c.field]
     column = column.format(row="row")
     if as_known:
-        column = f"({AS_KNOWN.get(column.removeprefix('row.'), column)})"
+        column = f"({as_known.get(column.removeprefix('row.'), column)})"
     if c.op == "exists":
         empty = {"text": f"{column} = ''", "list": f"cardinality({column}) = 0"}.get(kind, "false")
         missing = f"({column} is null or {empty})"
@@ -407,8 +397,7 @@ def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str], *, as_kno
     )
     of_episodes = facts.format(joined="join memories_episode ep on ep.id = ci.episode_id")
     of_documents = facts.format(
-        joined="join memories_revision r on r.id = ci.revision_id"
-        " join memories_document d on d.id = r.document_id"
+        joined="join memories_revision r on r.id = ci.revision_id join memories_document d on d.id = r.document_id"
     )
     return (
         f"({own} or exists ({of_episodes}"

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memories.english import lexical
 from memories.index import prepared_sql
+from memories.language.english import lexical
 from memories.models import (
-    AS_KNOWN,
+    DOUBTS,
+    MOST_SAID,
     NAME_COLUMNS,
     NOW,
-    SAID,
+    STANDING_SQL,
     UNCERTAIN_SQL,
     UNEXPIRED_SQL,
     AsOf,
     Feature,
+    Link,
     chain,
     name_joins,
 )
@@ -103,30 +105,39 @@ class FoundSummary:
             lines.setdefault(line["place"], line["text"] or line["quote"])
         cited = tuple(
             SummaryCitation(
-                row.id, uuid.UUID(line["episode_id"]), line["external_id"],
-                datetime.fromisoformat(line["occurred_at"]), line["start"], line["end"],
+                row.id,
+                uuid.UUID(line["episode_id"]),
+                line["external_id"],
+                datetime.fromisoformat(line["occurred_at"]),
+                line["start"],
+                line["end"],
                 line["quote"],
             )
             for line in row.told
-        )  # fmt: skip
+        )
         return cls(
-            row.id, row.kind, row.name, "\n".join(lines.values()), row.first_at, row.last_at,
-            row.user_external, row.agent_external, row.thread_external,
-            row.created_at, row.updated_at, cited,
-        )  # fmt: skip
+            row.id,
+            row.kind,
+            row.name,
+            "\n".join(lines.values()),
+            row.first_at,
+            row.last_at,
+            row.user_external,
+            row.agent_external,
+            row.thread_external,
+            row.created_at,
+            row.updated_at,
+            cited,
+        )
 
 
 MEMORY_ROWS = f"""
-select m.*, {UNCERTAIN_SQL} as is_uncertain, {NAME_COLUMNS}
+select m.*, {UNCERTAIN_SQL} as is_uncertain, {STANDING_SQL} as standing, {NAME_COLUMNS}
 from memories_memory m
 {name_joins("m")}
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
   and (%(history)s or {UNEXPIRED_SQL})
 """
-KNOWN = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in AS_KNOWN.items())
-KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace(UNCERTAIN_SQL, "false").replace(
-    "select m.*,", f"select m.*, {KNOWN},"
-)
 EPISODE_ROWS = f"""
 select e.*, {NAME_COLUMNS}
 from memories_episode e
@@ -157,15 +168,28 @@ SEEN = f"""and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
      and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))
      and not {IS_OTHERS.format(row="n")}"""
 NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", SEEN)
-# Of the past only what had been said by then, as episodes themselves are hits.
-PAST_NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", f"{SEEN} and {SAID.replace('row.', 'n.')}")
 # A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members; or
 # its document.
 CITED = """ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
        e.external_id as external_id, e.occurred_at"""
-CITATION_SEEN = """
+BEFORE = "%(said_before)s::timestamptz"  # what was said later is not told
+CITATION_SEEN = f"""
+  and ({BEFORE} is null or e.occurred_at <= {BEFORE})
   and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
   and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))"""
+# What was said later of each memory, as `touch.with_later_said` adds it.
+LATER_ROWS = f"""
+select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,
+       substr(e.content, t.start + 1, t."end" - t.start) as quote
+from unnest(%(ids)s::uuid[]) m (id)
+cross join lateral (
+  select t.* from memories_touch t join memories_episode e on e.id = t.episode_id {CITATION_SEEN}
+  where t.memory_id = m.id and t.workspace_id = %(workspace)s
+    and (%(known_at)s::timestamptz is null or t.made_at <= %(known_at)s)
+  order by t.relation in {(*DOUBTS, "exception")} desc, t.said_at desc limit {MOST_SAID}) t
+join memories_episode e on e.id = t.episode_id
+order by t.said_at desc, t.id desc
+"""
 # Of a fact: that it was known, and that its document said it then.
 STOOD = """(%(known_at)s::timestamptz is null and f.withdrawn_at is null
    or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true))"""
@@ -187,6 +211,7 @@ from memories_fact f join memories_citation ci on ci.fact_id = f.id
 left join memories_episode e on e.id = ci.episode_id {CITATION_SEEN}
 left join memories_revision r on r.id = ci.revision_id
 left join memories_document d on d.id = r.document_id and {DOCUMENT_SEEN_SQL}
+  and ({BEFORE} is null or coalesce(r.published_at, d.created_at) <= {BEFORE})
 where f.memory_id = any(%(ids)s::uuid[]) and {STOOD} and (e.id is not null or d.id is not null)
 order by ci.id
 """
@@ -223,6 +248,7 @@ left join lateral (
   left join lateral (select * from memories_passage t where t.revision_id = r.id
                        and t.start <= ci.start and t."end" >= ci."end" limit 1) p on true
   where d.workspace_id = %(workspace)s and {STOOD} and {DOCUMENT_SEEN_SQL}
+    and ({BEFORE} is null or coalesce(r.published_at, d.created_at) <= {BEFORE})
   order by r.number desc, ci.id desc limit 1) told on true
 where said.id is not null or told.document_id is not null
 """
@@ -254,9 +280,12 @@ where t.id = any(%(ids)s::uuid[]) and t.tenant_id = %(workspace)s
   and (%(history)s or t.superseded_at is null)
 """
 ROWS = {
-    "memories": MEMORY_ROWS, "episodes": EPISODE_ROWS, "features": FEATURE_ROWS,
-    "chunks": CHUNK_ROWS, "summaries": SUMMARY_ROWS,
-}  # fmt: skip
+    "memories": MEMORY_ROWS,
+    "episodes": EPISODE_ROWS,
+    "features": FEATURE_ROWS,
+    "chunks": CHUNK_ROWS,
+    "summaries": SUMMARY_ROWS,
+}
 
 
 EXTRACTED = "extracted"  # the source of a memory that was read out of something
@@ -271,12 +300,16 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
         hit.echoes = [_hit(echo, its_row) for echo, its_row in rows if its_row is not None]
         hits.append(hit)
     everyone = [one for hit in hits for one in (hit, *hit.echoes)]
+    for hit in everyone:
+        hit.later = found.later.get(hit.row.id, ())
     found.give_sources(everyone)
     if "citations" in request.include:
         _cite(scope, everyone, request, found.cited)
     if "neighbours" in request.include:
         around: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
-        statement = NEIGHBOUR_ROWS if request.at.is_now else PAST_NEIGHBOUR_ROWS
+        statement = NEIGHBOUR_ROWS
+        if not request.at.is_now:  # only what had been said by then, as episodes themselves are hits
+            statement = NEIGHBOURS.replace("{seen}", f"{SEEN} and {request.at.was_said.replace('row.', 'n.')}")
         values = seen_values(scope) | request.at.values
         values |= {"ids": list(around), "user": request.user_id}
         for row in prepared_sql.rows(statement, values) if around else ():
@@ -285,17 +318,25 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
             hit.neighbours = around.get(hit.row.id)
     if "chain" in request.include:
         for hit in hits:
-            hit.chain = chain(scope, hit.memory.id, request.at.known_at) if hit.memory else []
+            hit.chain = _chain(scope, hit.memory.id, request.at) if hit.memory else []
     return hits
 
 
+def _chain(scope: Scope, memory_id: uuid.UUID, at: AsOf) -> list[Link]:
+    """Return the chain as it was known then; of what had been said by then, as far as this
+    version."""
+    links = chain(scope, memory_id, at.known_at)
+    if at.said_before is None:
+        return links
+    upto = next(place for place, link in enumerate(links, 1) if link.memory.pk == memory_id)
+    return links[:upto]
+
+
 def _hit(ranked: Scored, row: Any) -> Hit:
-    return Hit(ranked.layer, ranked.score, dict(ranked.scores), row, ranked.cosine)
+    return Hit(ranked.layer, ranked.score, dict(ranked.scores), row, ranked.cosine, is_news=ranked.is_news)
 
 
-def _best_with_rows(
-    ranked: Sequence[Scored], request: SearchRequest, found: "HitRows"
-) -> list[tuple[Scored, Any]]:
+def _best_with_rows(ranked: Sequence[Scored], request: SearchRequest, found: "HitRows") -> list[tuple[Scored, Any]]:
     """Return the best with their rows; equal scores by the time they were made, newest first. Where
     layers are mixed, messages of one text are one hit, with the duplicates as its `echoes`."""
     chosen = sorted(ranked, key=lambda one: one.order)
@@ -309,11 +350,7 @@ def _best_with_rows(
         while enough < len(chosen) and chosen[enough].score == chosen[enough - 1].score:
             enough += 1
         for one, row in found.read(chosen[at:enough]):
-            first = (
-                place.setdefault(row.content, len(best))
-                if is_once and one.layer == "episodes"
-                else len(best)
-            )
+            first = place.setdefault(row.content, len(best)) if is_once and one.layer == "episodes" else len(best)
             if first == len(best):
                 best.append((one, row))
             else:
@@ -333,13 +370,15 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
     return _as_they_were(layer, prepared_sql.rows(*statement_of_rows(scope, layer, ids, at)), at)
 
 
-def statement_of_rows(
-    scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW
-) -> tuple[str, dict[str, Any]]:
+def statement_of_rows(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> tuple[str, dict[str, Any]]:
     ids_sent = prepared_sql.Uuids(ids)
     values = {"ids": ids_sent, "workspace": scope.workspace_id, "history": not at.is_now}
-    if layer == "memories" and at.known_at is not None:
-        return KNOWN_MEMORY_ROWS, values | {"known_at": at.known_at}
+    if layer == "memories" and at.columns:
+        standing = at.columns["standing"].replace("row.", "m.")
+        known = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in at.columns.items())
+        text = MEMORY_ROWS.replace(f"{UNCERTAIN_SQL} as", "false as").replace(f"{STANDING_SQL} as", f"{standing} as")
+        text = text.replace("select m.*,", f"select m.*, {known},")
+        return text, values | at.values
     return ROWS[layer], values
 
 
@@ -351,10 +390,7 @@ def _as_they_were(layer: str, rows: list[Any], at: AsOf) -> list[Any]:
     features = Feature.objects.filter(pk__in=[row.id for row in rows]).as_of(at)
     then = {feature.pk: feature for feature, _ in features}
     names = (*Feature.SNAPSHOT, "content", "updated_at")
-    return [
-        row._replace(ended_at=None, **{name: getattr(then[row.id], name) for name in names})
-        for row in rows
-    ]
+    return [row._replace(ended_at=None, **{name: getattr(then[row.id], name) for name in names}) for row in rows]
 
 
 class HitRows:
@@ -365,14 +401,17 @@ class HitRows:
 
     def __init__(self, scope: Scope, request: SearchRequest) -> None:
         asked = {
-            "workspace": scope.workspace_id, "known_at": request.at.known_at,
+            "workspace": scope.workspace_id,
+            "known_at": request.at.known_at,
+            "said_before": request.at.said_before,
             "user": request.user_id,
-        }  # fmt: skip
+        }
         self.scope, self.request = scope, request
         self.values = seen_values(scope) | asked
         self.rows: dict[tuple[str, uuid.UUID], Any] = {}
         self.sources: dict[uuid.UUID, Any] = {}
         self.cited: dict[uuid.UUID, list[Any]] = {}
+        self.later: dict[uuid.UUID, list[Any]] = {}
 
     def read(self, chosen: Sequence[Scored]) -> list[tuple[Scored, Any]]:
         """Return each with its row, without those that have no row any more."""
@@ -382,8 +421,8 @@ class HitRows:
             ids.setdefault(one.layer, []).append(one.item)
         asked = [statement_of_rows(self.scope, layer, own, at) for layer, own in ids.items()]
         values = self.values | {"ids": prepared_sql.Uuids(ids.get("memories", ()))}
-        beside = {"source": SOURCE_ROWS, "citations": CITATION_ROWS}
-        wanted = [name for name in beside if name in include and "memories" in ids]
+        beside = {"later": LATER_ROWS, "source": SOURCE_ROWS, "citations": CITATION_ROWS}
+        wanted = [name for name in beside if name in {*include, "later"} and "memories" in ids]
         found = prepared_sql.rows_of_each([*asked, *((beside[name], values) for name in wanted)])
         for layer, own in zip(ids, found, strict=False):
             self.rows |= {(layer, row.id): row for row in _as_they_were(layer, own, at)}
@@ -392,7 +431,8 @@ class HitRows:
                 if name == "source":
                     self.sources[row.row_id] = row
                 else:
-                    self.cited.setdefault(row.row_id, []).append(row)
+                    beside_it = self.later if name == "later" else self.cited
+                    beside_it.setdefault(row.row_id, []).append(row)
         rows = ((one, self.rows.get((one.layer, one.item))) for one in chosen)
         return [(one, row) for one, row in rows if row is not None]
 
@@ -420,6 +460,7 @@ def _cite(
         # The changes by which these features say what they say.
         changes = Feature.objects.filter(pk__in=features).as_of(request.at)
         values = seen_values(scope) | {"ids": features, "known_at": request.at.known_at}
+        values["said_before"] = request.at.said_before
         values["changes"] = [change.pk for _, change in changes]
         for row in prepared_sql.rows(FEATURE_CITATION_ROWS, values):
             cited.setdefault(row.row_id, []).append(row)

@@ -4,17 +4,15 @@ answer."""
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from memories.english import clauses, lexical
-from memories.tokens import start_of, tokens_of
+from memories.language.english import clauses, lexical
+from memories.providers.count_tokens import start_of, tokens_of
 
 LONG = 160  # tokens
 READ = 20_000  # characters of a message that are looked at
 QUOTED = 2  # a quoted sentence is worth so many words of the question
 
 
-def passage_of(
-    text: str, quotes: Sequence[tuple[int, int]], stems: AbstractSet[str]
-) -> tuple[int, int]:
+def passage_of(text: str, quotes: Sequence[tuple[int, int]], stems: AbstractSet[str]) -> tuple[int, int]:
     """Return where that part begins and ends in `text`. `quotes` are places, too; `stems` are the
     question's."""
     if len(text) < 3 * LONG or tokens_of(text) <= LONG:
@@ -34,9 +32,7 @@ def passage_of(
     room = LONG - sizes[first]
     while True:
         beside = [
-            (worth[place], place)
-            for place in (first - 1, last + 1)
-            if 0 <= place < len(spans) and sizes[place] <= room
+            (worth[place], place) for place in (first - 1, last + 1) if 0 <= place < len(spans) and sizes[place] <= room
         ]
         if not beside:
             break

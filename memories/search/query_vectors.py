@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 from django.conf import settings
 
-from memories import breakers, metrics
+from memories import metrics
 from memories.errors import ProviderError, Unasked
 from memories.index import configured_embedder
+from memories.meters import breakers
 from memories.models import WorkspaceIndex
 from memories.providers import Embedder, Vector, embeddable
 from memories.search.request import WORDS_ONLY
@@ -80,9 +81,7 @@ def _write(path: Path, vector: Vector) -> None:
         metrics.count("query_vectors", outcome="not kept")
 
 
-def _local_vector(
-    embedder: Embedder, index: WorkspaceIndex, query: str, name: str
-) -> Vector | None:
+def _local_vector(embedder: Embedder, index: WorkspaceIndex, query: str, name: str) -> Vector | None:
     """Return the vector by a model in this process, which keeps it by hash."""
     if not settings.QUERY_CACHE_SECONDS:
         return embedder.embed_one(query)
@@ -118,9 +117,7 @@ def _read(path: Path, dimensions: int) -> Vector | None:
     return np.frombuffer(data, np.float16).astype(np.float32)
 
 
-def query_vector(
-    index: WorkspaceIndex, query: str, notes: list[str] | None = None
-) -> np.ndarray | None:
+def query_vector(index: WorkspaceIndex, query: str, notes: list[str] | None = None) -> np.ndarray | None:
     """Return the query's vector; None where it has none, or where the model fails, which `notes`
     are told."""
     try:

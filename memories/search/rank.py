@@ -7,16 +7,17 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from math import log
+from typing import Self
 
 import numpy as np
 from django.db.models import Q
 from django.utils import timezone
 
 from memories import ranking
-from memories.english import lexical
 from memories.index import due_vectors, entries, prepared_sql, workspace_index
+from memories.language.english import lexical
 from memories.models import (
     SCOPE_CODE,
     AsOf,
@@ -29,8 +30,7 @@ from memories.models import (
 )
 from memories.ranking import Candidate, Columns
 from memories.ranking.columns import Array
-from memories.search import after_ranking, candidates, query_vectors
-from memories.search.after_ranking import by_place, by_turns, collapse, with_repeats
+from memories.search import candidates, query_vectors, reranking
 from memories.search.candidates import (
     DATED,
     DEEP,
@@ -41,8 +41,12 @@ from memories.search.candidates import (
     Depth,
     EntryMatch,
 )
+from memories.search.collapse import collapse, with_later
 from memories.search.conditions import LayerQuery, RowCondition, in_layer
+from memories.search.later_words import asks_later
+from memories.search.layer_order import by_place, by_turns
 from memories.search.query_vectors import query_vector
+from memories.search.repeated_hits import with_repeats
 from memories.search.request import LAYERS, WORDS_ONLY, Scored, SearchRequest
 from memories.search.told_attribute import NOT_TOLD, told_attribute
 
@@ -73,6 +77,26 @@ where f.id = any(%(ids)s::uuid[])
 """
 
 
+MODELS = """
+select id, provider, name, dimensions, duplicate_threshold, search_floor, state
+from memories_embeddingmodel where id in (
+  select distinct embedding_model_id from memories_featureset
+  where workspace_id = %(workspace)s and embedding_model_id is not null)
+order by id
+"""
+THEIRS = """exists (select 1 from memories_featureset st where st.id = row.set_id
+  and st.embedding_model_id = %(set_model)s::int2)"""
+OTHERS = """exists (select 1 from memories_featureset st where st.id = row.set_id
+  and st.embedding_model_id is null)"""
+# Ranked beyond the limit: a row that expired in this minute falls out.
+SPARE = 5
+# This many times the limit is ranked where memories and the episodes they stand on become one hit.
+ECHOES = 3
+# For a few words that are hardly a turn, recency gains less than a match of words or meaning.
+A_TURN = 0.25
+EACH = 2  # hits of a part of a question that names events
+
+
 @dataclass(frozen=True, slots=True)
 class PastFeatures:
     """The features that a question reaches, as they were: a part of the search like any other."""
@@ -88,9 +112,7 @@ class PastFeatures:
         cosines = self._cosines(features)
         words = self.asked.query.casefold()
         holding = [f for f in features if by_words and words in f.content.casefold()][-TOP:]
-        nearest = sorted(
-            (f for f in features if f.pk in cosines), key=lambda f: -cosines[f.pk]
-        )[:most]  # fmt: skip
+        nearest = sorted((f for f in features if f.pk in cosines), key=lambda f: -cosines[f.pk])[:most]
         here = {feature.pk for feature in (*nearest, *holding)}
         near = {feature.pk for feature in nearest}
         return [
@@ -110,13 +132,20 @@ class PastFeatures:
         scores = [sum(idf[n] * own[n] for n in idf.keys() & own.keys()) for own in documents]
         rows = [
             Candidate(
-                entry, int(Layer.FEATURES), cosines.get(f.pk), score, position=0,
-                at=f.created_at.timestamp(), assistant=None, author="",
-                length=len(lexical.stems(f.content)), marks=ranking.marks(f.content),
+                entry,
+                int(Layer.FEATURES),
+                cosines.get(f.pk),
+                score,
+                position=0,
+                at=f.created_at.timestamp(),
+                assistant=None,
+                author="",
+                length=len(lexical.stems(f.content)),
+                marks=ranking.marks(f.content),
                 item=f.pk.bytes,
             )
             for (entry, f), score in zip(_numbered(features), scores, strict=True)
-        ]  # fmt: skip
+        ]
         return Columns.of(rows)
 
     def _features(self) -> list[Feature]:
@@ -154,23 +183,21 @@ class PastFeatures:
         # The vectors that search uses, of those that say the same today.
         was = {f.pk: f.content for f in features}
         values = {
-            "layer": int(Layer.FEATURES), "model": self.index.embedding_model_id, "ids": list(was),
-        }  # fmt: skip
+            "layer": int(Layer.FEATURES),
+            "model": self.index.embedding_model_id,
+            "ids": list(was),
+        }
         vectors = {
             row.id: row.embedding.to_numpy().astype(np.float32)
             for row in prepared_sql.rows(STILL, values)
             if row.content == was[row.id]
         }
         changed = [f for f in features if f.pk not in vectors]
-        made = due_vectors.embed_or_leave(
-            self.index, [entries.texts_of(f.content)[:1] for f in changed]
-        )
+        made = due_vectors.embed_or_leave(self.index, [entries.texts_of(f.content)[:1] for f in changed])
         if made is None:
             self.asked.notes.append(WORDS_ONLY)
         vectors |= {
-            f.pk: own[0]
-            for f, own in zip(changed, made or [[None]] * len(changed), strict=True)
-            if own[0] is not None
+            f.pk: own[0] for f, own in zip(changed, made or [[None]] * len(changed), strict=True) if own[0] is not None
         }
         return {pk: float(np.dot(query, own)) for pk, own in vectors.items()}
 
@@ -182,17 +209,32 @@ def _numbered(features: Sequence[Feature]) -> list[tuple[int, Feature]]:
 
 Embed = Callable[[WorkspaceIndex], np.ndarray | None]  # the query's vector, in a workspace's model
 
-MODELS = """
-select id, provider, name, dimensions, duplicate_threshold, search_floor, state
-from memories_embeddingmodel where id in (
-  select distinct embedding_model_id from memories_featureset
-  where workspace_id = %(workspace)s and embedding_model_id is not null)
-order by id
-"""
-THEIRS = """exists (select 1 from memories_featureset st where st.id = row.set_id
-  and st.embedding_model_id = %(set_model)s::int2)"""
-OTHERS = """exists (select 1 from memories_featureset st where st.id = row.set_id
-  and st.embedding_model_id is null)"""
+
+@dataclass(frozen=True, slots=True)
+class SearchContext:
+    """All that a ranking needs of one search; the parts of a question share what was looked up for
+    all of it."""
+
+    index: WorkspaceIndex
+    request: SearchRequest
+    asked: LayerQuery
+    participants: Callable[[], tuple[list[ranking.Participant], float]]
+    models: Callable[[], list[EmbeddingModel]]  # those that sets of features speak
+
+    @classmethod
+    def of(cls, index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> Self:
+        people = cache(partial(workspace_index.participants, index, asked.subject))
+        return cls(index, request, asked, people, cache(partial(_models, index)))
+
+    def part(self, query: str, limit: int) -> Self:
+        """Return the search for a part of the question, which leaves no trace."""
+        request = replace(self.request, query=query, limit=limit)
+        return replace(self, request=request, asked=replace(self.asked, trace=None))
+
+
+def _models(index: WorkspaceIndex) -> list[EmbeddingModel]:
+    rows = prepared_sql.rows(MODELS, {"workspace": index.workspace_id})
+    return [EmbeddingModel(**row._asdict()) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,15 +275,11 @@ class ModelPartition:
         return there
 
 
-def partitions_of(
-    index: WorkspaceIndex, asked: LayerQuery, embed: Embed
-) -> Iterator[ModelPartition]:
+def _partitions(search: SearchContext, asked: LayerQuery, embed: Embed) -> Iterator[ModelPartition]:
     """Yield the parts of a layer; `asked` has the query's vector in the workspace's model
     already."""
-    models = []
-    if asked.layer == Layer.FEATURES:
-        rows = prepared_sql.rows(MODELS, {"workspace": index.workspace_id})
-        models = [EmbeddingModel(**row._asdict()) for row in rows]
+    index = search.index
+    models = search.models() if asked.layer == Layer.FEATURES else []
     if not models:
         yield ModelPartition(index, asked)
         return
@@ -258,37 +296,22 @@ def _only(asked: LayerQuery, condition: str, model: int | None = None) -> LayerQ
     return replace(asked, wanted=wanted, wanted_values={**asked.wanted_values, "set_model": model})
 
 
-# Ranked beyond the limit: a row that expired in this minute falls out.
-SPARE = 5
-# This many times the limit is ranked where memories and the episodes they stand on become one hit.
-ECHOES = 3
-# For a few words that are hardly a turn, recency gains less than a match of words or meaning.
-A_TURN = 0.25
-
-
-def _merged(
-    index: WorkspaceIndex,
-    request: SearchRequest,
-    asked: LayerQuery,
-    embed: Embed,
-    *,
-    most: int | None = None,
-) -> list[Scored]:
+def _merged(search: SearchContext, embed: Embed, *, most: int | None = None) -> list[Scored]:
     """Search by meaning, and by words, too, unless the `most` nearest are all that is wanted."""
     found: list[Scored] = []
-    asked = replace(asked, vector=embed(index))
-    for layer in request.layers:
-        parts = _parts(index, request, in_layer(request, asked, layer), embed)
+    search = replace(search, asked=replace(search.asked, vector=embed(search.index)))
+    trace = search.asked.trace
+    for layer in search.request.layers:
         by_words = most is None
-        rows = [row for p in parts for row in p.merged(by_words=by_words, most=most or TOP)]
+        rows = [row for p in _parts(search, layer, embed) for row in p.merged(by_words=by_words, most=most or TOP)]
         scores = dict(
             ranking.linea(
                 [(one.entry, one.cosine) for one in rows if one.cosine is not None],
                 [one.entry for one in rows if one.matched],
             )
         )
-        if asked.trace:
-            asked.trace.ranks |= _ranks(rows)
+        if trace:
+            trace.ranks |= _ranks(rows)
         for one in rows:
             said = {"keyword": 1.0 if one.matched else 0.0}
             if one.cosine is not None:
@@ -312,34 +335,27 @@ def _ranks(rows: Sequence[EntryMatch]) -> dict[uuid.UUID, dict[str, int]]:
 
 def _most(request: SearchRequest) -> int:
     """Return how many are ranked: what is asked for, or what the reranker reads, and some more."""
-    return (max(request.limit, after_ranking.RERANKED) if request.rerank else request.limit) + SPARE
+    return (max(request.limit, reranking.RERANKED) if request.rerank else request.limit) + SPARE
 
 
-def _parts(
-    index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery | None, embed: Embed
-) -> Iterable[ModelPartition | PastFeatures]:
+def _parts(search: SearchContext, layer: str, embed: Embed) -> Iterable[ModelPartition | PastFeatures]:
     """Return the parts in which a layer is asked: as it is now, or features as they were."""
+    asked, at = in_layer(search.request, search.asked, layer), search.request.at
     if asked is None:
         return ()
-    if asked.layer == Layer.FEATURES and not request.at.is_now:
-        return (PastFeatures(index, asked, request.at),)
-    return partitions_of(index, asked, embed)
+    if asked.layer == Layer.FEATURES and not at.is_now:
+        return (PastFeatures(search.index, asked, at),)
+    return _partitions(search, asked, embed)
 
 
 def _pool(
-    index: WorkspaceIndex,
-    request: SearchRequest,
-    asked: LayerQuery,
-    *,
-    with_vector: bool,
-    side: ranking.EventSide | None = None,
+    search: SearchContext, *, with_vector: bool, side: ranking.EventSide | None = None
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Return candidates of all layers, and the query as the rankings see it."""
-    people, voices = workspace_index.participants(index, asked.subject)
+    index, request, asked = search.index, search.request, search.asked
+    people, voices = search.participants()
     now = request.now or timezone.now()
-    view = ranking.analyse(
-        request.query, people, voices, now=now, order=index.date_order, beside=index.languages
-    )
+    view = ranking.analyse(request.query, people, voices, now=now, order=index.date_order, beside=index.languages)
     view = replace(view, side=side) if side else view
     told = NOT_TOLD
     if request.ranking == "hybrid" and request.at.is_now:
@@ -350,23 +366,21 @@ def _pool(
         embed = partial(query_vector, query=view.meaning, notes=asked.notes)
     vector = embed(index)
     asked = replace(asked, vector=vector, days=ranking.asked_days(view.dates, now))
+    search = replace(search, asked=asked)
     depth = depth_of(index, request, view)
     parts: list[tuple[ModelPartition | PastFeatures, list[str]]] = []
     for layer in request.layers:
         is_empty = request.at.is_now and not index.live(LAYERS[layer])
         if is_empty and (layer == "chunks" or not asked.trace):
             continue  # most have no documents; of other layers a trace tells how they were compared
-        there = in_layer(request, asked, layer)
         # A memory names whom it is about; an episode is told by its author, not by its words.
         stems = [*view.terms, *(() if layer == "episodes" else view.names)]
-        parts += [(part, stems) for part in _parts(index, request, there, embed)]
+        parts += [(part, stems) for part in _parts(search, layer, embed)]
     pool = ranking.Columns.joined(_pools(parts, depth))
     if told.memories and not pool.among(view.told).any() and "memories" in request.layers:
-        own = _only_these(request, asked, told.memories)
+        own = _only_these(search, told.memories)
         stems = [*view.terms, *view.names]
-        pool = ranking.Columns.joined(
-            [pool, *(candidates.pool(index, each, stems, depth) for each in own)]
-        )
+        pool = ranking.Columns.joined([pool, *(candidates.pool(index, each, stems, depth) for each in own)])
     pool = pool.weighed_for(view.turn)
     # Without vectors nothing but its words speaks for a row.
     if vector is None:
@@ -379,11 +393,9 @@ def _pool(
     return pool, view
 
 
-def _only_these(
-    request: SearchRequest, asked: LayerQuery, items: Sequence[uuid.UUID]
-) -> list[LayerQuery]:
+def _only_these(search: SearchContext, items: Sequence[uuid.UUID]) -> list[LayerQuery]:
     """Put the question to these memories alone, where it reaches any."""
-    there = in_layer(request, asked, "memories")
+    there = in_layer(search.request, search.asked, "memories")
     if there is None:
         return []
     conditions = filter(None, (there.wanted.condition, "row.id = any(%(told)s::uuid[])"))
@@ -393,17 +405,13 @@ def _only_these(
     return [replace(there, wanted=wanted, wanted_values=values)]
 
 
-def _pools(
-    parts: Sequence[tuple[ModelPartition | PastFeatures, list[str]]], depth: Depth
-) -> list[Columns]:
+def _pools(parts: Sequence[tuple[ModelPartition | PastFeatures, list[str]]], depth: Depth) -> list[Columns]:
     """Return the candidates of each part by its stems; all that the index has come in one round
     trip."""
     indexed = [(p.index, p.asked, stems) for p, stems in parts if isinstance(p, ModelPartition)]
     found = iter(candidates.pools(indexed, depth))
     return [
-        part.in_own_terms(next(found))
-        if isinstance(part, ModelPartition)
-        else part.pool(stems, depth)
+        part.in_own_terms(next(found)) if isinstance(part, ModelPartition) else part.pool(stems, depth)
         for part, stems in parts
     ]
 
@@ -435,79 +443,62 @@ def brought_up(index: WorkspaceIndex, request: SearchRequest, view: ranking.Quer
 def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     names = {int(number): name for name, number in LAYERS.items()}
     return [
-        Scored(
-            names[one.layer], one.id, uuid.UUID(bytes=one.item), one.score, one.parts, one.cosine
-        )
-        for one in ranked
+        Scored(names[one.layer], one.id, uuid.UUID(bytes=one.item), one.score, one.parts, one.cosine) for one in ranked
     ]
 
 
 def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
     """Return the best of all layers by the ranking that is asked for, best first. Raises
     ProviderError for `vector`: nothing else decides there."""
+    search = SearchContext.of(index, request, asked)
     if request.ranking == "linea":
         embed: Embed = partial(query_vector, query=request.query, notes=asked.notes)
-        return by_place(_merged(index, request, asked, embed), request.threshold)
+        return by_place(_merged(search, embed), request.threshold)
     if request.ranking == "vector":
         embed = partial(query_vectors.vector_of, query=request.query)
-        merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
+        merged = _merged(search, embed, most=max(_most(request), TOP))
         scaled = [one._replace(score=min(1.0, max(0.0, one.score))) for one in merged]
         return by_place(scaled, request.threshold)
     if request.ranking == "keyword":
-        pool, _ = _pool(index, request, asked, with_vector=False)
+        pool, _ = _pool(search, with_vector=False)
         ranked = _scored(ranking.by_keyword(pool))
         return ranked if len(request.layers) < 2 else collapse(ranked[: _most(request) * ECHOES])
     event = ranking.event_question(request.query, request.now or timezone.now(), index.date_order)
-    found = [_hybrid(index, request, asked)]
+    found = [_hybrid(search)]
     if event:
-        found = [*_of_events(index, request, asked, event), *found]
+        found = [*_of_events(search, event), *found]
     else:
-        apart = replace(asked, trace=None)
-        parts = [replace(request, query=thing, limit=1) for thing in ranking.listed(request.query)]
-        found += [_hybrid(index, part, apart)[:1] for part in parts]
+        found += [_hybrid(search.part(thing, 1))[:1] for thing in ranking.listed(request.query)]
     if len(found) == 1:
         return found[0]
     turns = by_turns(found)
     return with_repeats(turns) if len(request.layers) > 1 else turns
 
 
-EACH = 2  # hits of a part of a question that names events
-
-
-def _of_events(
-    index: WorkspaceIndex,
-    request: SearchRequest,
-    asked: LayerQuery,
-    question: ranking.EventQuestion,
-) -> Iterator[list[Scored]]:
+def _of_events(search: SearchContext, question: ranking.EventQuestion) -> Iterator[list[Scored]]:
     """Yield hits that tell of each event; or, where the question asks what was before or after one,
     hits of that time. Yield nothing where the event is not found."""
-    asked = replace(asked, trace=None)
-    parts = [replace(request, query=text, limit=EACH) for text in question.events]
+    parts = [search.part(text, EACH) for text in question.events]
     if not question.about:
-        yield from (_hybrid(index, part, asked)[:EACH] for part in parts)
+        yield from (_hybrid(part)[:EACH] for part in parts)
         return
-    pool, view = _pool(index, parts[0], asked, with_vector=True)
-    best = ranking.hybrid(view, pool, limit=1, weights=ranking.Weights.of(index.ranking))
+    pool, view = _pool(parts[0], with_vector=True)
+    best = ranking.hybrid(view, pool, limit=1, weights=ranking.Weights.of(search.index.ranking))
     if not best or not best[0].parts.get("keyword"):
         return
     place = int(np.flatnonzero((pool.ids == best[0].id) & (pool.layers == best[0].layer))[0])
     at = pool.at[place] if np.isnan(pool.event[place]) else pool.event[place]
     if not np.isnan(at):
         side = ranking.EventSide(float(at), question.is_before, question.is_near, of_event=True)
-        yield _hybrid(index, replace(request, query=question.about, limit=EACH), asked, side)[:EACH]
+        yield _hybrid(search.part(question.about, EACH), side)[:EACH]
 
 
-def _hybrid(
-    index: WorkspaceIndex,
-    request: SearchRequest,
-    asked: LayerQuery,
-    side: ranking.EventSide | None = None,
-) -> list[Scored]:
-    pool, view = _pool(index, request, asked, with_vector=True, side=side)
+def _hybrid(search: SearchContext, side: ranking.EventSide | None = None) -> list[Scored]:
+    pool, view = _pool(search, with_vector=True, side=side)
+    request, trace = search.request, search.asked.trace
     mixed = len(request.layers) > 1
     most = _most(request) * (ECHOES if mixed else 1)
-    weights, recency = ranking.Weights.of(index.ranking), None
+    weights, recency = ranking.Weights.of(search.index.ranking), None
     if request.recency is not None:
         own = request.recency
         recency = ranking.RecencyBoost(own.weight, own.half_life_days, timezone.now())
@@ -515,8 +506,9 @@ def _hybrid(
         ranked = _scored(ranking.by_passage(pool, recency)[:most])
     else:
         ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
-    if asked.trace:
-        asked.trace.stages["ranking"] = ranked
-    if not mixed:
-        return ranked
-    return collapse(ranked, is_now=request.at.is_now)
+    if trace:
+        trace.stages["ranking"] = ranked
+    later = asks_later(search.index, request, search.asked) if request.newest_first else None
+    if mixed:
+        return collapse(ranked, is_now=request.at.is_now, later=later)
+    return with_later(ranked, later) if later else ranked

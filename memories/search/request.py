@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, Protocol
 
@@ -51,7 +51,8 @@ class Trace:
 
 class Scored(NamedTuple):
     """A candidate with its score. `behind` (a place among equals), then `entry` break ties;
-    `echoes` are duplicates, which say the same and have no place of their own."""
+    `echoes` are duplicates, which say the same and have no place of their own. `is_news`: a
+    message that speaks against what is among its echoes, and was said later."""
 
     layer: str
     entry: int
@@ -61,6 +62,7 @@ class Scored(NamedTuple):
     cosine: float | None = None
     behind: int = 0
     echoes: "tuple[Scored, ...]" = ()
+    is_news: bool = False
 
     @property
     def order(self) -> tuple[float, int, int]:
@@ -68,6 +70,8 @@ class Scored(NamedTuple):
         return -self.score, self.behind, -self.entry
 
 
+# What is answered together where a caller names no layers.
+EVIDENCE = ("memories", "episodes")
 RANKINGS = ("hybrid", "linea", "vector", "keyword")
 LAYERS = {
     "memories": Layer.MEMORIES,
@@ -77,16 +81,18 @@ LAYERS = {
     "summaries": Layer.SUMMARIES,
 }
 SINGULAR = {
-    "memories": "memory", "episodes": "episode", "features": "feature", "chunks": "chunk",
+    "memories": "memory",
+    "episodes": "episode",
+    "features": "feature",
+    "chunks": "chunk",
     "summaries": "summary",
-}  # fmt: skip
+}
 WORDS_ONLY, NOT_RERANKED = "words_only", "not_reranked"
 # What a search had to do without.
 NOTES = {
     WORDS_ONLY: "The embedding model does not answer, and is tried again by itself: words alone"
     " decided, where meaning would have.",
-    NOT_RERANKED: "The reranker does not answer, and is tried again by itself: the order is that of"
-    " the ranking.",
+    NOT_RERANKED: "The reranker does not answer, and is tried again by itself: the order is that of the ranking.",
 }
 INCLUDES = ("citations", "scores", "chain", "neighbours")
 
@@ -105,12 +111,8 @@ class SearchOptions:
 
     query: Annotated[Words, Field(max_length=10_000)]
     limit: Annotated[Whole, Field(ge=1, le=100)] = 10
-    user_id: Annotated[
-        ExternalId, Field(description="What is about this subject or nobody in particular.")
-    ] = ""
-    agent_id: Annotated[
-        ExternalId, Field(description="As this agent sees it; for keys without an agent.")
-    ] = ""
+    user_id: Annotated[ExternalId, Field(description="What is about this subject or nobody in particular.")] = ""
+    agent_id: Annotated[ExternalId, Field(description="As this agent sees it; for keys without an agent.")] = ""
     thread_id: Annotated[ExternalId, Field(description="Adds this thread's own memories.")] = ""
     workflow_id: Annotated[ExternalId, Field(description="Adds this workflow's own memories.")] = ""
     fact_types: tuple[Annotated[str, OneOf(FactType)], ...] = ()
@@ -132,21 +134,31 @@ class SearchOptions:
         ]
         | None
     ) = None
-    layers: Annotated[tuple[Annotated[str, OneOf(LAYERS)], ...], Field(min_length=1)] = (
-        "memories",
-    )
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest(SearchOptions):
     """A validated search; ids are the callers' own. `filter` comes from `filters.parse`. `now` is
-    when it is asked, for "last week": this moment, unless given."""
+    when it is asked, for "last week": this moment, unless given. `newest_first`: what was said last
+    about a thing leads what is believed of it, also where memories alone are looked for; see
+    `with_news`."""
 
+    layers: tuple[str, ...] = ("memories",)
     memory_scope: str = ""
     filter: Filter | None = None
     at: AsOf = NOW
     include: frozenset[str] = frozenset()
     now: datetime | None = None
+    newest_first: bool = False
+
+
+def evidence_first(request: SearchRequest) -> SearchRequest:
+    """Return what is asked where the caller names no layers: memories and messages together. What
+    only a memory has leaves memories alone, and the other rankings are about them, too."""
+    if request.ranking != "hybrid":
+        return request
+    of_memories = request.fact_types or request.categories or request.memory_scope
+    return replace(request, layers=("memories",) if of_memories else EVIDENCE, newest_first=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +199,10 @@ class Hit:
 
     `similarity` is 0 to 1 and compares hits of any two queries. `ranks`, where scores are asked
     for: its place among the candidates of its layer on each side that brought it, from 1.
+    `is_news`: it is a message that speaks against beliefs among its echoes, and was said later.
     `echoes`: what is told by this hit, too, and has no place of its own: the episode that a memory
-    stands on, or the memories that stand on an episode, best first.
+    stands on, or the memories that stand on an episode, best first. `later`: of a memory, what was
+    said of it later.
     """
 
     layer: str
@@ -203,6 +217,8 @@ class Hit:
     neighbours: list[Any] | None = None
     echoes: "list[Hit]" = field(default_factory=list)
     source: "SourceMessage | SourcePassage | None" = None
+    is_news: bool = False
+    later: Sequence[Any] = ()
 
     @property
     def memory(self) -> Any:
@@ -239,3 +255,12 @@ class SearchAnswer:
     reranked: bool = False
     notes: tuple[str, ...] = ()
     confidence: float = 0.0
+
+
+def with_news(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the memories of a search that looked at memories alone, each behind the message that
+    speaks against it."""
+    told = []
+    for hit in hits:
+        told += [hit, *(one for one in hit.echoes if one.memory)] if hit.is_news else [hit]
+    return told

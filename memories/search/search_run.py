@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from memories import metrics, search_counts
+from memories import metrics
 from memories.errors import Invalid
 from memories.index import workspace_index
+from memories.meters import search_counts
 from memories.models import Episode, WorkspaceIndex
 from memories.providers import network
 from memories.ranking import Weights, says_nothing
-from memories.search import after_ranking
+from memories.search import reranking
 from memories.search.conditions import LayerQuery, asked_of
 from memories.search.confidence import (
     ConfidenceWeights,
@@ -32,9 +33,7 @@ log = logging.getLogger(__name__)
 TURNS_READ, TURNS, TURN = 6, 2, 300
 
 
-def search(
-    scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = None
-) -> SearchAnswer:
+def search(scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = None) -> SearchAnswer:
     """Return the best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
     ranking `vector` ProviderError.
 
@@ -43,7 +42,7 @@ def search(
     With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
     `index` is the workspace as it would be under other settings or another model.
     """
-    if request.rerank and not after_ranking.is_reranker_configured():
+    if request.rerank and not reranking.is_reranker_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
     index = index or workspace_index.index_for(scope)
@@ -59,11 +58,7 @@ def search(
         asked.notes.append(NOT_RERANKED)
     ordered = ranked if reranked is None else reranked
     least = request.threshold
-    good = [
-        one
-        for one in ordered
-        if (least is None or one.score >= least) and _is_near(request, index, one.cosine)
-    ]
+    good = [one for one in ordered if (least is None or one.score >= least) and _is_near(request, index, one.cosine)]
     hits = hits_of(scope, request, good)
     for one in (one for hit in hits for one in (hit, *hit.echoes)):
         by_meaning = similarity_of(one.cosine, index.embedding_model)
@@ -86,9 +81,13 @@ def search(
     if 0 < settings.SLOW_SEARCH_SECONDS <= took:
         log.warning(
             "Slow search in workspace %s: %.0f ms, %.0f of them for the ranking %s of %s; %d hits",
-            scope.workspace_id, took * 1e3, ranked_after * 1e3, request.ranking,
-            ", ".join(request.layers), len(hits),
-        )  # fmt: skip
+            scope.workspace_id,
+            took * 1e3,
+            ranked_after * 1e3,
+            request.ranking,
+            ", ".join(request.layers),
+            len(hits),
+        )
     notes = tuple(dict.fromkeys(asked.notes))
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
@@ -115,11 +114,11 @@ def _is_near(request: SearchRequest, index: WorkspaceIndex, cosine: float | None
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
     """Return the best in the reranker's order, what it left out behind them; None where it
     failed."""
-    best = sorted(ranked, key=lambda found: found.order)[: after_ranking.RERANKED]
+    best = sorted(ranked, key=lambda found: found.order)[: reranking.RERANKED]
     found = HitRows(scope, replace(request, include=frozenset())).read(best)
     texts = [(one, row.content) for one, row in found]
     own = scope.workspace_id
-    scores = after_ranking.reranker_scores(own, request.query, [text for _, text in texts])
+    scores = reranking.reranker_scores(own, request.query, [text for _, text in texts])
     if scores is None:
         return None
     return [

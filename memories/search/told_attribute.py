@@ -6,13 +6,13 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memories.english.asked_attribute import AskedAttribute, asked_attribute
 from memories.index import people_by_name, prepared_sql, row_marks
+from memories.language.english.asked_attribute import AskedAttribute, asked_attribute
 from memories.models import LIVE_SQL, WorkspaceIndex
 from memories.ranking import SPEAKER_ROLES, Participant
 from memories.search.conditions import LayerQuery
-from memoryproject.crossings import MEMORIES_OF_SLOTS
 from memoryproject.postgres import visible
+from memoryproject.postgres.crossings import MEMORIES_OF_SLOTS
 from workspaces.scope import NOBODY
 
 NAMELESS = "User"  # whom a statement is about, where nobody gave a name
@@ -66,19 +66,17 @@ def told_attribute(
         return NOT_TOLD
     text = TOLD.format(by_slot=BY_SLOT_ACROSS if visible.setting() else BY_SLOT)
     rows = prepared_sql.rows(text, {"workspace": index.workspace_id, "slots": slots})
-    return ToldAttribute(
-        tuple(row.id for row in rows), tuple(each for row in rows for each in row.episodes)
-    )
+    return ToldAttribute(tuple(row.id for row in rows), tuple(each for row in rows for each in row.episodes))
 
 
-def _keys(
-    index: WorkspaceIndex, asked: LayerQuery, wanted: AskedAttribute, speakers: Sequence[str]
-) -> list[int]:
+def _keys(index: WorkspaceIndex, asked: LayerQuery, wanted: AskedAttribute, speakers: Sequence[str]) -> list[int]:
     words = row_marks.words_of(index)
     low = wanted.who.casefold()
     own = [name for name in speakers if not low or low in name.casefold().split()]
     if asked.subject is not None:
         names = [*own, wanted.who] if low else [*own, NAMELESS]
+        if low and not own and any(low in called.casefold().split() for called in asked.called):
+            names += [NAMELESS, *asked.called]  # whoever speaks to an assistant alone rarely gives a name
         return row_marks.keys_of(asked.subject, wanted.keys(filter(None, names), words))
     if not low:
         return []

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from memories.english import verbs
+from memories.language.english import verbs
 
 NAMES = ("app", "action", "object")
 LONGEST = 300  # characters of one of the names

@@ -7,8 +7,19 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memories.transcripts import chat_messages, datasets_and_memory_exports, json_and_text_files
-from memories.transcripts.json_and_text_files import BOM, LONGEST
+from memories.transcripts import (
+    beam,
+    chatgpt,
+    claude,
+    json_files,
+    locomo,
+    markdown_files,
+    memory_exports,
+    message_lists,
+    realmem,
+    text_files,
+)
+from memories.transcripts.text_files import BOM, LONGEST
 from memories.transcripts.transcript import (
     BadLine,
     Json,
@@ -33,6 +44,15 @@ KNOWN_BINARIES = (
     (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
     (b"SQLite format 3\x00", "an SQLite database"),
 )
+
+
+SAME = {"openai": "messages", "anthropic": "messages"}
+LAYOUTS = {
+    "text": text_files.read_text,
+    "markdown": markdown_files.read_markdown,
+    "statements": memory_exports.read_statements,
+}
+VALUES = {"jsonl": json_files.values_of_lines, "json": json_files.values_of_json}
 
 
 def layout(path: Path) -> str:
@@ -85,35 +105,16 @@ class FormatReader(NamedTuple):
 
 # In the order in which they are tried; the one that takes nearly everything comes last.
 READERS = {
-    "chatgpt": FormatReader(chat_messages.is_chatgpt_export, chat_messages.read_chatgpt),
-    "claude": FormatReader(chat_messages.is_claude_export, chat_messages.read_claude),
-    "locomo": FormatReader(
-        datasets_and_memory_exports.is_locomo, datasets_and_memory_exports.read_locomo
-    ),
-    "beam": FormatReader(
-        datasets_and_memory_exports.is_beam, datasets_and_memory_exports.read_beam
-    ),
-    "realmem": FormatReader(
-        datasets_and_memory_exports.is_realmem, datasets_and_memory_exports.read_realmem
-    ),
-    "claude-memory": FormatReader(
-        datasets_and_memory_exports.is_claude_memory, datasets_and_memory_exports.read_claude_memory
-    ),
-    "supermemory": FormatReader(
-        datasets_and_memory_exports.is_supermemory, datasets_and_memory_exports.read_supermemory
-    ),
-    "mem0": FormatReader(
-        datasets_and_memory_exports.is_mem0, datasets_and_memory_exports.read_mem0
-    ),
-    "messages": FormatReader(chat_messages.is_messages, chat_messages.read_messages),
+    "chatgpt": FormatReader(chatgpt.is_chatgpt_export, chatgpt.read_chatgpt),
+    "claude": FormatReader(claude.is_claude_export, claude.read_claude),
+    "locomo": FormatReader(locomo.is_locomo, locomo.read_locomo),
+    "beam": FormatReader(beam.is_beam, beam.read_beam),
+    "realmem": FormatReader(realmem.is_realmem, realmem.read_realmem),
+    "claude-memory": FormatReader(memory_exports.is_claude_memory, memory_exports.read_claude_memory),
+    "supermemory": FormatReader(memory_exports.is_supermemory, memory_exports.read_supermemory),
+    "mem0": FormatReader(memory_exports.is_mem0, memory_exports.read_mem0),
+    "messages": FormatReader(message_lists.is_messages, message_lists.read_messages),
 }
-SAME = {"openai": "messages", "anthropic": "messages"}
-LAYOUTS = {
-    "text": json_and_text_files.read_text,
-    "markdown": json_and_text_files.read_markdown,
-    "statements": datasets_and_memory_exports.read_statements,
-}
-VALUES = {"jsonl": json_and_text_files.values_of_lines, "json": json_and_text_files.values_of_json}
 FORMATS = (*LAYOUTS, *VALUES, *READERS, *SAME)
 
 

@@ -24,6 +24,12 @@ NAMELESS = frozenset(
 )
 
 
+LONGEST_NAME = 200
+LONGEST_TITLE = 400
+# So many messages are held before they are handed over.
+GATHERED = 500
+
+
 class Unreadable(Exception):
     """An error: the file as a whole cannot be read; the message says why and names no path."""
 
@@ -149,12 +155,6 @@ class Identities:
             if self._content[key] == content:
                 return None
         return None
-
-
-LONGEST_NAME = 200
-LONGEST_TITLE = 400
-# So many messages are held before they are handed over.
-GATHERED = 500
 
 
 def finished(found: Iterable[Transcript | BadLine]) -> Iterator[Transcript | BadLine]:

@@ -30,9 +30,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import Error as DjangoDatabaseError
 from psycopg import errors
 
-from memoryproject import embedded_postgres, walls
-from memoryproject.embedded_postgres import program
-from memoryproject.postgres import login_check, visible
+from memoryproject.postgres import embedded_postgres, login_check, visible, walls
 from memoryproject.postgres.connection import (
     BoundedConnection,
     ServerSilent,
@@ -41,13 +39,12 @@ from memoryproject.postgres.connection import (
     refuse_while_silent,
     shortest,
 )
+from memoryproject.postgres.embedded_postgres import program
 from memoryproject.postgres.login_check import PoolerRefused
 
 MEND = "`migrate` mends it. Find out who did it: rows of other workspaces may have been visible."
 PGVECTOR = (0, 7)  # the first with halfvec and sparsevec
-AVAILABLE = (
-    "select default_version, installed_version from pg_available_extensions where name = 'vector'"
-)
+AVAILABLE = "select default_version, installed_version from pg_available_extensions where name = 'vector'"
 # The steps of memories began anew three times before the first release: the end of each series, and
 # the commit that has all of it, and continues from the end of the series before.
 OLD_STEPS = (
@@ -63,6 +60,61 @@ alter table memories_talksummary add column stands_on varchar(64) not null defau
 """
 
 
+ANSWERS_WITHIN = 3  # seconds
+PATIENCE = 10.0  # seconds for a server that was killed, or recovers from a killed backend
+PASSING = (
+    "closed the connection",
+    "Connection refused",
+    "in recovery mode",
+    "not yet accepting connections",
+    "No such file",
+    "shutting down",
+    "starting up",
+)
+IDLE = psycopg.pq.TransactionStatus.IDLE
+READ_ONLY = b"default_transaction_read_only"
+# PostgreSQL's code for a refused connection does not reach us; its words do.
+NO_ROOM = "No space left on device"
+CROWDED = (
+    "too many clients",
+    "remaining connection slots",
+    "too many connections for",
+    "no more connections allowed",
+)
+FULL = ("database_full", "The database's disk is full: send this again when there is room.")
+IS_READ_ONLY = (
+    "database_read_only",
+    "The database is read-only: send this again when it takes changes.",
+)
+NO_CONNECTION = ("database_crowded", "The database has no connection left for this.")
+WALL = "row-level security policy"
+NOT_MIGRATED = (
+    "The database has not the tables of this version: start the server once with `up`, or run the command `migrate`."
+)
+# PostgreSQL gives no code for a refused connection; its words are all there is.
+BY_WORDS = (
+    (
+        ("Connection refused", "No such file"),
+        "Nothing answers at {where}: is PostgreSQL running there, and are host and port of DATABASE_URL right?",
+    ),
+    (
+        ("could not translate host name", "Name or service", "failed to resolve"),
+        "There is no host {host!r}: correct DATABASE_URL.",
+    ),
+    (
+        ("password authentication failed", "no password supplied", "Peer authentication"),
+        "PostgreSQL refuses the password of {user!r}: correct DATABASE_URL.",
+    ),
+    (("no pg_hba.conf entry",), "PostgreSQL lets {user!r} not in from here: add a line to its pg_hba.conf."),
+    (('role "',), "There is no login {user!r}: correct DATABASE_URL, or run: CREATE ROLE {user} LOGIN."),
+    (('database "',), "There is no database {name!r}: run: CREATE DATABASE {name}."),
+    (
+        ("unsupported startup parameter",),
+        "A pooler stands at {where} and takes no settings with a login: leave `options` out of the address.",
+    ),
+)
+
+
 class DatabaseValidation(BaseDatabaseValidation):
     def check(self, **kwargs: Any) -> list[CheckMessage]:
         with self.connection.cursor() as cursor:
@@ -73,9 +125,7 @@ class DatabaseValidation(BaseDatabaseValidation):
         version = row[1] or row[0]
         if tuple(int(part) for part in version.split(".")[:2]) < PGVECTOR:
             advice = "Install a newer pgvector, then run: ALTER EXTENSION vector UPDATE"
-            return [
-                _refusal(f"pgvector {version} is too old: 0.7 or newer is needed.", "E002", advice)
-            ]
+            return [_refusal(f"pgvector {version} is too old: 0.7 or newer is needed.", "E002", advice)]
         if not walls.are_up(self.connection):
             return []
         return [
@@ -147,21 +197,6 @@ class SchemaEditor(Editor):
         for part in super()._iter_column_sql(*args):
             if not (self._is_adding and part == "UNIQUE"):
                 yield part
-
-
-ANSWERS_WITHIN = 3  # seconds
-PATIENCE = 10.0  # seconds for a server that was killed, or recovers from a killed backend
-PASSING = (
-    "closed the connection",
-    "Connection refused",
-    "in recovery mode",
-    "not yet accepting connections",
-    "No such file",
-    "shutting down",
-    "starting up",
-)
-IDLE = psycopg.pq.TransactionStatus.IDLE
-READ_ONLY = b"default_transaction_read_only"
 
 
 class DatabaseFeatures(features.DatabaseFeatures):
@@ -351,21 +386,6 @@ def is_passing(error: psycopg.OperationalError) -> bool:
 # Reasons why the database of DATABASE_URL cannot be used, in one line that says what to do; and why
 # one that answers refuses a request: full, read-only, no connection left.
 
-# PostgreSQL's code for a refused connection does not reach us; its words do.
-NO_ROOM = "No space left on device"
-CROWDED = (
-    "too many clients",
-    "remaining connection slots",
-    "too many connections for",
-    "no more connections allowed",
-)
-FULL = ("database_full", "The database's disk is full: send this again when there is room.")
-IS_READ_ONLY = (
-    "database_read_only",
-    "The database is read-only: send this again when it takes changes.",
-)
-NO_CONNECTION = ("database_crowded", "The database has no connection left for this.")
-
 
 def cause_of(error: BaseException | None) -> tuple[str, str] | None:
     """A code and a sentence for the caller, where the database is well but cannot do it; `error` is
@@ -387,36 +407,15 @@ def cause_of(error: BaseException | None) -> tuple[str, str] | None:
             return None
 
 
-WALL = "row-level security policy"
-NOT_MIGRATED = (
-    "The database has not the tables of this version: start the server once with `up`, or run"
-    " `manage.py migrate`."
-)
-# PostgreSQL gives no code for a refused connection; its words are all there is.
-BY_WORDS = (
-    (("Connection refused", "No such file"), "Nothing answers at {where}: is PostgreSQL running"
-     " there, and are host and port of DATABASE_URL right?"),
-    (("could not translate host name", "Name or service", "failed to resolve"), "There is no host"
-     " {host!r}: correct DATABASE_URL."),
-    (("password authentication failed", "no password supplied", "Peer authentication"),
-     "PostgreSQL refuses the password of {user!r}: correct DATABASE_URL."),
-    (("no pg_hba.conf entry",), "PostgreSQL lets {user!r} not in from here: add a line to its"
-     " pg_hba.conf."),
-    (('role "',), "There is no login {user!r}: correct DATABASE_URL, or run: CREATE ROLE"
-     " {user} LOGIN."),
-    (('database "',), "There is no database {name!r}: run: CREATE DATABASE {name}."),
-    (("unsupported startup parameter",), "A pooler stands at {where} and takes no settings with a"
-     " login: leave `options` out of the address."),
-)  # fmt: skip
-
-
 def reason_of(error: BaseException) -> str | None:
     """Explain an error that the operator of a database can fix; None for any other."""
     own = connection.settings_dict
     names = {
         "where": f"{own.get('HOST') or 'the local socket'}:{own.get('PORT') or 5432}",
-        "host": own.get("HOST", ""), "user": own.get("USER", ""), "name": own.get("NAME", ""),
-    }  # fmt: skip
+        "host": own.get("HOST", ""),
+        "user": own.get("USER", ""),
+        "name": own.get("NAME", ""),
+    }
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, psycopg.Error):
         # Django's migrations raise their own errors while they handle the database's.

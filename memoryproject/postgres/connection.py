@@ -38,6 +38,9 @@ _lock = threading.Lock()
 _trying: threading.Thread | None = None
 
 
+INTERVAL = 0.1  # seconds between looks at what else happens, as psycopg's own
+
+
 def is_open() -> bool:
     """Tell whether the database is known to be silent."""
     return time.monotonic() < float(_until.unpack_from(_shared)[0])
@@ -80,7 +83,6 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-INTERVAL = 0.1  # seconds between looks at what else happens, as psycopg's own
 Found = TypeVar("Found")
 
 
@@ -174,9 +176,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         for _ in self._set_autocommit_gen(value):
             pass
 
-    def wait(
-        self, gen: PQGen[Found], interval: float = INTERVAL, timeout: float | None = None
-    ) -> Found:
+    def wait(self, gen: PQGen[Found], interval: float = INTERVAL, timeout: float | None = None) -> Found:
         limit = shortest(self.answer_within) if timeout is None else timeout
         if self.answers is not None and is_open():
             self.pgconn.finish()

@@ -75,11 +75,7 @@ def settle(made: BoundedConnection, limits: Mapping[str, int]) -> None:
     """
     asked = ", ".join(f"current_setting('{name}', true)" for name in wanted())
     (pid, reads, *values) = _row(made, f"select pg_backend_pid(), {READS}, {asked}".encode())
-    lacking = {
-        name: value
-        for (name, value), own in zip(wanted().items(), values, strict=True)
-        if own != value
-    }
+    lacking = {name: value for (name, value), own in zip(wanted().items(), values, strict=True) if own != value}
     # A pooler answers for its server, with a process number of its own.
     made.is_shared = int(pid) != made.pgconn.backend_pid
     if made.is_shared:
@@ -88,9 +84,7 @@ def settle(made: BoundedConnection, limits: Mapping[str, int]) -> None:
         _row(made, "; ".join(f"set {name} to '{value}'" for name, value in own.items()).encode())
 
 
-def _refuse_unfit(
-    made: BoundedConnection, lacking: Mapping[str, str], *, is_behind_views: bool
-) -> None:
+def _refuse_unfit(made: BoundedConnection, lacking: Mapping[str, str], *, is_behind_views: bool) -> None:
     """Refuse a pooler that hands sessions on without knowing prepared statements, or a database
     without our settings."""
     try:

@@ -1,6 +1,6 @@
 """The workspaces whose rows the database shows to this thread.
 
-Policies of every table with a workspace read one setting of the transaction (memoryproject/walls.py
+Policies of every table with a workspace read one setting of the transaction (memoryproject/postgres/walls.py
 makes them): without it no row is visible. The value here becomes that setting, at the beginning of
 each transaction and beside each single statement, with no round trip of its own: nothing outlives
 its transaction, for a pooler hands the session to others.

@@ -3,16 +3,10 @@
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
+from workspaces.admin.account_admin import AccountAdmin, LoginAttemptAdmin, RemovalAdmin, ServerKeyAdmin
 from workspaces.admin.audit_admin import AuditAdmin
 from workspaces.admin.key_admin import KeyAdmin
-from workspaces.admin.member_and_account_admin import (
-    AccountAdmin,
-    InvitationAdmin,
-    LoginAttemptAdmin,
-    MemberAdmin,
-    RemovalAdmin,
-    ServerKeyAdmin,
-)
+from workspaces.admin.member_admin import InvitationAdmin, MemberAdmin
 from workspaces.admin.workspace_admin import AgentAdmin
 from workspaces.models import (
     Agent,

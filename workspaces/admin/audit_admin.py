@@ -1,177 +1,56 @@
-"""The audit log, read-only: a list of acts, with one line a day for each routine act of a
-machine."""
+"""The audit log, read-only."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import datetime
-from typing import Any, NamedTuple
-from uuid import UUID
+from typing import Any
 
 from django.contrib.admin.options import ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
-from django.db.models.fields.json import KT
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.urls import NoReverseMatch, URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.functional import cached_property
 from django.utils.html import format_html
-from django.utils.http import urlencode
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_noop as _
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
+from workspaces.admin.activity_list import ActivityList, run_words
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.acts_and_actors import (
+from workspaces.adminbase.act_words import (
     ACTS,
-    APPS,
-    EXACT,
-    INGEST,
+    PRIVATE,
     QUIET,
+    SHARED,
+    UNPINNED,
+    WRONG,
     WRONG_REASON,
     act_text,
     act_words,
-    describe_targets,
-    kind_text,
-    name_of,
-    names_of,
 )
-from workspaces.adminbase.list_admin import (
-    MOST,
-    BoundedPaginator,
-    Empty,
-    PreparedList,
-    csv_lines,
-    display,
-)
+from workspaces.adminbase.list_admin import Empty, csv_lines, display
 from workspaces.adminbase.row_admin import RowAdmin
 from workspaces.adminbase.scoped_admin import DayFilter
+from workspaces.adminbase.target_names import APPS, describe_targets, kind_text, name_of, names_of
 from workspaces.adminbase.word_diff import changes
 from workspaces.auth import as_uuid
 from workspaces.models import ApiKey, AuditEntry, Capability, Membership, Subject
 
-
-class BriefLine(NamedTuple):
-    """The part of a line of the log that says to which run it belongs."""
-
-    pk: UUID
-    workspace_id: UUID
-    actor: str
-    action: str
-    created_at: datetime
-
-
-def runs_of(lines: Iterable[BriefLine]) -> list[list[BriefLine]]:
-    """Group lines, newest first, into runs. A quiet act joins the run of the same act, actor and
-    day, unless an act that is not quiet lies between them; every other line stands alone."""
-    runs: list[list[BriefLine]] = []
-    open_runs: dict[tuple[Any, ...], list[BriefLine]] = {}
-    for line in lines:
-        key = (line.workspace_id, line.actor, line.action, line.created_at.date())
-        if line.action in QUIET and key in open_runs:
-            open_runs[key].append(line)
-            continue
-        runs.append([line])
-        if line.action in QUIET:
-            open_runs[key] = runs[-1]
-        else:
-            open_runs.clear()
-    return runs
-
-
-class RunsPaginator(BoundedPaginator):
-    """Pages of runs among the newest 10,000 lines. Each row of a page is the newest line of a run,
-    with `run` and, where the run read messages, `sums`."""
-
-    def __init__(self, lines: QuerySet[Any], per_page: int) -> None:
-        super().__init__(lines, per_page)
-        self.lines = lines
-
-    @cached_property
-    def runs(self) -> list[list[BriefLine]]:
-        newest = self.lines.values_list(*BriefLine._fields)[: MOST + 1]
-        lines = [BriefLine(*line) for line in newest]
-        self.is_more = len(lines) > MOST
-        return runs_of(lines[:MOST])
-
-    @cached_property
-    def count(self) -> int:
-        return len(self.runs)
-
-    @property
-    def is_cut(self) -> bool:
-        return self.count > 0 and self.is_more
-
-    def rows(self, number: int) -> list[Any]:
-        """Return the rows of one page, which must exist."""
-        shown = self.runs[(number - 1) * self.per_page : number * self.per_page]
-        lines = AuditEntry.objects.select_related("workspace")
-        known: dict[UUID, Any] = dict(lines.in_bulk([run[0].pk for run in shown]))
-        rows: list[Any] = []
-        for run in shown:
-            if (row := known.get(run[0].pk)) is not None:  # else it was pruned meanwhile
-                row.run = run
-                rows.append(row)
-        add_sums(rows)
-        return rows
-
-
-def add_sums(rows: Sequence[Any]) -> None:
-    """Set `sums` of messages and facts on each row whose run read messages."""
-    own = [row for row in rows if row.action == INGEST]
-    ids = [line.pk for row in own for line in row.run]
-    counted = AuditEntry.objects.filter(pk__in=ids).order_by() if ids else AuditEntry.objects.none()
-    counts = {
-        pk: (int(messages or 0), int(facts or 0))
-        for pk, messages, facts in counted.values_list(
-            "pk", KT("after__messages"), KT("after__facts")
-        )
-    }
-    for row in own:
-        each = [counts.get(line.pk, (0, 0)) for line in row.run]
-        row.sums = sum(messages for messages, _ in each), sum(facts for _, facts in each)
-
-
-def run_words(row: Any) -> str:
-    """Return the size of a run in words: "12 messages in 3 batches, 5 facts"."""
-    number = len(row.run)
-    if row.action != INGEST:
-        return ngettext("%(n)d time", "%(n)d times", number) % {"n": number}
-    messages, facts = row.sums
-    return ", ".join((
-        ngettext("%(n)d message", "%(n)d messages", messages) % {"n": messages}
-        + " " + ngettext("in %(n)d batch", "in %(n)d batches", number) % {"n": number},
-        ngettext("%(n)d fact", "%(n)d facts", facts) % {"n": facts},
-    ))  # fmt: skip
-
-
-class ActivityList(PreparedList):
-    """A list of runs, unless the filter asks for a quiet act: then each line is shown."""
-
-    queryset: QuerySet[Any]
-    page_num: int
-
-    def get_results(self, request: HttpRequest) -> None:
-        if request.GET.get("did") in QUIET:
-            super().get_results(request)
-            return
-        paginator = RunsPaginator(self.queryset, self.list_per_page)
-        self.result_count, self.paginator = paginator.count, paginator
-        self.can_show_all, self.multi_page = False, paginator.num_pages > 1
-        self.page_num = max(1, min(self.page_num, paginator.num_pages))
-        self.take(request, paginator.rows(self.page_num))
-
-    def url_for_result(self, result: Any) -> str:
-        run = getattr(result, "run", [])
-        if len(run) < 2:
-            return str(super().url_for_result(result))
-        asked = {
-            "did": result.action,
-            "who": result.actor,
-            "day": timezone.localdate(run[0].created_at).isoformat(),
-        }
-        return f"{reverse('admin:workspaces_auditentry_changelist')}?{urlencode(asked)}"
-
+# Choices among the lines of one act, by their value in an address: words, act, and condition.
+EXACT = {
+    "pinned": (_("pinned"), "edit", Q(after__pinned=True)),
+    "unpinned": (UNPINNED, "edit", Q(after__pinned=False)),
+    "reworded": (_("reworded"), "edit", Q(after__has_key="content")),
+    "made_private": (PRIVATE, "edit", Q(after__visibility="private")),
+    "shared": (_("shared"), "edit", Q(after__visibility__in=list(SHARED))),
+    "dated": (
+        _("set a date"),
+        "edit",
+        Q(after__has_any_keys=["valid_from", "valid_until", "event_date"]),
+    ),
+    "forgot_as_wrong": (WRONG, "forget", Q(reason=WRONG_REASON)),
+}
 
 MOST_OFFERED = 200
 NEWEST = 20_000  # lines that are searched for values to choose
@@ -179,9 +58,20 @@ KINDS = {"person": "All people", "key": "All agents and programs", "server": "Th
 
 CHUNK = 2_000
 COLUMNS = (
-    "id", "at", "workspace", "actor", "actor_name", "action", "did", "target_kind", "target_id",
-    "subject_id", "reason", "before", "after",
-)  # fmt: skip
+    "id",
+    "at",
+    "workspace",
+    "actor",
+    "actor_name",
+    "action",
+    "did",
+    "target_kind",
+    "target_id",
+    "subject_id",
+    "reason",
+    "before",
+    "after",
+)
 
 
 class WhoFilter(DropdownFilter):
@@ -227,9 +117,7 @@ class NewestValuesFilter(DropdownFilter):
         rows = AuditEntry.objects.filter(pk__in=newest).order_by()
         shown = set(rows.values_list(self.field, flat=True).distinct()[:MOST_OFFERED])
         asked = request.GET.get(self.parameter_name)
-        return [
-            (each, self.label_of(each)) for each in sorted(shown | ({asked} if asked else set()))
-        ]
+        return [(each, self.label_of(each)) for each in sorted(shown | ({asked} if asked else set()))]
 
     def label_of(self, value: str) -> str:
         return value.replace("_", " ")
@@ -245,11 +133,7 @@ class VerbFilter(NewestValuesFilter):
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
         shown = dict(super().lookups(request, model_admin))
-        exact = {
-            name: gettext(words)
-            for name, (words, act, _) in EXACT.items()
-            if name in shown or act in shown
-        }
+        exact = {name: gettext(words) for name, (words, act, _) in EXACT.items() if name in shown or act in shown}
         return sorted((shown | exact).items(), key=lambda choice: choice[1])
 
     def label_of(self, value: str) -> str:
@@ -329,9 +213,7 @@ class AuditAdmin(RowAdmin):
         if form not in FORMATS:
             raise Http404(f"there is no {form}")
         kind, write = FORMATS[form]
-        answer = StreamingHttpResponse(
-            write(self.get_changelist_instance(request).queryset), content_type=kind
-        )
+        answer = StreamingHttpResponse(write(self.get_changelist_instance(request).queryset), content_type=kind)
         answer.headers["Content-Disposition"] = f'attachment; filename="audit.{form}"'
         return answer
 
@@ -342,8 +224,7 @@ class AuditAdmin(RowAdmin):
         asked = request.GET.copy()
         asked.pop("p", None)
         exports = [
-            (form, f"{reverse('admin:workspaces_audit_export', args=[form])}?{asked.urlencode()}")
-            for form in FORMATS
+            (form, f"{reverse('admin:workspaces_audit_export', args=[form])}?{asked.urlencode()}") for form in FORMATS
         ]
         return super().changelist_view(request, {**(extra_context or {}), "exports": exports})
 
@@ -363,9 +244,7 @@ class AuditAdmin(RowAdmin):
         return queryset.filter(acts | Q(subject_id__in=named.values("pk")[:MOST_OFFERED])), False
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
-        return lookup in {"target_id__exact", "subject_id__exact"} or super().lookup_allowed(
-            lookup, value, request
-        )
+        return lookup in {"target_id__exact", "subject_id__exact"} or super().lookup_allowed(lookup, value, request)
 
     @display(description=gettext_lazy("when"))
     def happened(self, line: AuditEntry) -> Any:
@@ -387,8 +266,9 @@ class AuditAdmin(RowAdmin):
             since = timezone.localtime(run[-1].created_at)
             return format_html(
                 '<span class="desk-told">{}</span> <span class="desk-small desk-quiet">{}</span>',
-                run_words(line), gettext("since {:%H:%M}").format(since),
-            )  # fmt: skip
+                run_words(line),
+                gettext("since {:%H:%M}").format(since),
+            )
         kind, subject = kind_text(line.target_kind), getattr(line, "subject_name", "")
         return format_html(
             '<span class="desk-told">{}</span> <span class="desk-small desk-quiet">{}</span>',

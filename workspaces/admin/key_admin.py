@@ -43,17 +43,13 @@ class KeyForm(WorkspaceChoiceForm):
     agent = forms.ModelChoiceField(
         Agent.objects.none(),
         required=False,
-        help_text=gettext_lazy(
-            "Empty: the workspace's own backend, which sees all of the workspace."
-        ),
+        help_text=gettext_lazy("Empty: the workspace's own backend, which sees all of the workspace."),
     )
     subjects = forms.ModelMultipleChoiceField(
         Subject.objects.none(),
         required=False,
         label=gettext_lazy("People"),
-        help_text=gettext_lazy(
-            "Empty: everybody. Otherwise it reads and writes only what is about these."
-        ),
+        help_text=gettext_lazy("Empty: everybody. Otherwise it reads and writes only what is about these."),
     )
     spaces = forms.CharField(
         required=False,
@@ -79,9 +75,7 @@ class KeyForm(WorkspaceChoiceForm):
 
     def __init__(self, admin: Any, request: HttpRequest) -> None:
         super().__init__(admin, request)
-        self._limit(
-            "agent", Agent, pick_one(admin, ApiKey._meta.get_field("agent")), admin, request
-        )
+        self._limit("agent", Agent, pick_one(admin, ApiKey._meta.get_field("agent")), admin, request)
         subjects = ApiKey._meta.get_field("subjects")
         self._limit("subjects", Subject, pick_many(admin, subjects), admin, request)
 
@@ -140,11 +134,7 @@ class KeyStateFilter(StateFilter):
         if state == "revoked":
             return rows.filter(revoked_at__isnull=False)
         expired = rows.filter(expires_at__lte=timezone.now(), revoked_at=None)
-        return (
-            expired
-            if state == "expired"
-            else rows.filter(revoked_at=None).exclude(pk__in=expired.values("pk"))
-        )
+        return expired if state == "expired" else rows.filter(revoked_at=None).exclude(pk__in=expired.values("pk"))
 
 
 class KeyAdmin(RowAdmin):
@@ -171,9 +161,7 @@ class KeyAdmin(RowAdmin):
             gettext_lazy("Revoke"),
             "block",
             "danger",
-            gettext_lazy(
-                "Whatever uses this key is refused from now on. This cannot be taken back."
-            ),
+            gettext_lazy("Whatever uses this key is refused from now on. This cannot be taken back."),
             capability=Capability.ADMIN,
         ),
     )
@@ -217,9 +205,7 @@ class KeyAdmin(RowAdmin):
         revoke_key(row, actor=actor_of(request.user))
         return gettext("%(name)s is revoked.") % {"name": row.name}
 
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         self.require_add(request)
         form = KeyForm(self, request)
         if request.method == "POST" and form.is_valid():
@@ -238,13 +224,11 @@ class KeyAdmin(RowAdmin):
                 "setups": agent_setups(
                     request.build_absolute_uri("/").rstrip("/"),
                     secret,
-                    str(settings.BASE_DIR / "manage.py"),
+                    settings.COMMAND,
                 ),
             }
             return TemplateResponse(request, "admin/workspaces/apikey/issued.html", context)
-        return self.form_page(
-            request, form, title=gettext("Issue an API key"), submit=gettext("Issue key")
-        )
+        return self.form_page(request, form, title=gettext("Issue an API key"), submit=gettext("Issue key"))
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(

@@ -96,11 +96,8 @@ class ConnectPage(AdminPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         url = self.request.build_absolute_uri("/").rstrip("/")
-        manage = str(settings.BASE_DIR / "manage.py")
-        setups = agent_setups(url, "KEY", manage)
-        return super().get_context_data(
-            **kwargs, opts=self.model_admin.opts, setups=setups, url=f"{url}/mcp"
-        )
+        setups = agent_setups(url, "KEY", settings.COMMAND)
+        return super().get_context_data(**kwargs, opts=self.model_admin.opts, setups=setups, url=f"{url}/mcp")
 
 
 class AgentAdmin(ScopedAdmin):

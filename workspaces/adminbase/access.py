@@ -10,11 +10,12 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Case, Model, QuerySet, When
 from django.http import Http404, HttpRequest
 
-from memoryproject import crossings
+from memoryproject.postgres import crossings
 from workspaces.auth import as_uuid
 from workspaces.middleware import LOOKED_AT
 from workspaces.models import Capability, Membership, Role, User, Workspace
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import Scope
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 KEPT = "_access"

@@ -109,17 +109,14 @@ def line_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
     if not lines:
         return Chart(frame.title, frame.note, frame.url, frame.empty)
     top = nice(max(value for line in lines for value in line.values if value is not None))
-    keys = [
-        Key(line.name, line.number, number_text(line.last or 0.0, frame.unit)) for line in lines
-    ]
+    keys = [Key(line.name, line.number, number_text(line.last or 0.0, frame.unit)) for line in lines]
     paths, marks = [], []
     for line in lines[::-1]:  # the first on top
         width = WIDE / len(line.values)
         points = [
-            "" if value is None
-            else f"{round((at + 0.5) * width, 1)} {round(HIGH - max(value, 0.0) / top * HIGH, 1)}"
+            "" if value is None else f"{round((at + 0.5) * width, 1)} {round(HIGH - max(value, 0.0) / top * HIGH, 1)}"
             for at, value in enumerate(line.values)
-        ]  # fmt: skip
+        ]
         around = list(zip(["", *points], points, [*points[1:], ""], strict=False))
         path = (f"{'L' if before else 'M'}{point}" for before, point, _ in around if point)
         paths.append((line.number, "".join(path)))
@@ -138,8 +135,7 @@ def bar_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
     heights = [sum(values) for values in zip(*_filled(lines), strict=True)]
     top = nice(max(heights))
     keys = [
-        Key(line.name, line.number, number_text(total, frame.unit))
-        for line, total in zip(lines, sums, strict=True)
+        Key(line.name, line.number, number_text(total, frame.unit)) for line, total in zip(lines, sums, strict=True)
     ]
     width = WIDE / len(lines[0].values)
     feet = [0.0] * len(lines[0].values)
@@ -150,9 +146,7 @@ def bar_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
                 feet[place] += value
                 x, y = (place + GAP / 2) * width, HIGH - feet[place] / top * HIGH
                 wide, high = width * (1 - GAP), value / top * HIGH
-                bars.append(
-                    Bar(round(x, 2), round(y, 2), round(wide, 2), round(high, 2), line.number)
-                )
+                bars.append(Bar(round(x, 2), round(y, 2), round(wide, 2), round(high, 2), line.number))
     return replace(_chart(frame, lines, top, keys), bars=bars)
 
 

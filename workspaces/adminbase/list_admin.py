@@ -29,7 +29,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList, UnfoldModelAdminViewMixin
 
 from workspaces.adminbase.access import Access, access_of
-from workspaces.adminbase.acts_and_actors import KINDS
+from workspaces.adminbase.target_names import KINDS
 from workspaces.models import Membership
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ MOST_VIEWS = 30  # views that one person keeps of all lists
 LONGEST_NAME, LONGEST_QUERY = 60, 500
 # Parameters that are no filters: a page, an order; and words, which may be private.
 NO_FILTERS = {"p", "o", "q", "all", "e", "_popup", "_to_field"}
+
+
+MOST = 10_000
+# A spreadsheet would take a cell that begins with one of these for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +105,7 @@ def shown_filters(request: HttpRequest, changelist: DjangoChangeList) -> list[Sh
         without = changelist.get_query_string(remove=[*names, "p"])
         label = str(getattr(spec, "title", name))
         is_set = bool(value) and value != default
-        shown.append(
-            ShownFilter(label, name, value or default, words if is_set else "", choices, without)
-        )
+        shown.append(ShownFilter(label, name, value or default, words if is_set else "", choices, without))
     return shown
 
 
@@ -148,10 +151,6 @@ def _memberships(request: HttpRequest) -> Iterable[Membership]:
     rows = Membership.objects.filter(user=access_of(request).user).order_by("pk")
     return rows.select_for_update(of=("self",))
 
-
-MOST = 10_000
-# A spreadsheet would take a cell that begins with one of these for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Column = TypeVar("Column", bound=Callable[..., Any])
 
@@ -330,9 +329,7 @@ class ListAdmin(ModelAdmin):
     def views_view(self, request: HttpRequest) -> HttpResponse:
         """Keep the list's filters as a view, or delete a view."""
         name, query = request.POST.get("name", ""), request.POST.get("query", "")
-        here = reverse(
-            f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_changelist"
-        )
+        here = reverse(f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_changelist")
         if not self.has_view_permission(request):
             raise PermissionDenied
         if request.method == "POST" and "drop" in request.POST:

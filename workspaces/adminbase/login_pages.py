@@ -28,8 +28,8 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memoryproject import crossings, first_run
-from memoryproject.postgres import visible
+from memoryproject.postgres import crossings, visible
+from memoryproject.server import first_run
 from workspaces.adminbase.access import access_for
 from workspaces.login import second_factor, throttle
 from workspaces.login.throttle import TooEarly
@@ -66,9 +66,7 @@ def is_only_invited(user: Any) -> bool:
 class CodeForm(forms.Form):
     code = forms.CharField(
         max_length=32,
-        widget=UnfoldAdminTextInputWidget(
-            {"autocomplete": "one-time-code", "autofocus": "", "spellcheck": "false"}
-        ),
+        widget=UnfoldAdminTextInputWidget({"autocomplete": "one-time-code", "autofocus": "", "spellcheck": "false"}),
     )
 
 
@@ -129,9 +127,7 @@ class LoginPage(FormView):
 
     def form_invalid(self, form: Any) -> HttpResponse:
         response = super().form_invalid(form)
-        early = [
-            e for errors in form.errors.as_data().values() for e in errors if hasattr(e, "wait")
-        ]
+        early = [e for errors in form.errors.as_data().values() for e in errors if hasattr(e, "wait")]
         return answer_too_early(response, early[0]) if early else response
 
 
@@ -190,9 +186,7 @@ class LoginCode(LoginPage):
         return let_in(self, self.user)
 
 
-def tried_code(
-    view: Any, user: User, form: Any, act: Callable[[User, str], Result]
-) -> Result | None:
+def tried_code(view: Any, user: User, form: Any, act: Callable[[User, str], Result]) -> Result | None:
     """Return what `act` makes of the form's code, and count wrong codes; None, with an error in the
     form, where the code came too early or does not fit."""
     try:
@@ -229,9 +223,7 @@ class OwnPassword(LoginPage, auth.PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
         first_run.forget_password(settings.DATA_DIR, form.user.get_username())
-        messages.success(
-            self.request, gettext("Your password is changed. Other sessions of yours ended.")
-        )
+        messages.success(self.request, gettext("Your password is changed. Other sessions of yours ended."))
         return response
 
 

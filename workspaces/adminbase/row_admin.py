@@ -19,9 +19,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy
 
 from workspaces.adminbase.access import look_at, workspace_id_of
-from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import display
 from workspaces.adminbase.scoped_admin import ScopedAdmin
+from workspaces.adminbase.target_names import names_of
 from workspaces.models import Capability
 
 MOST_AT_ONCE = 200
@@ -230,9 +230,7 @@ class RowAdmin(ScopedAdmin):
         refusal."""
         form = self.form_for(verb, row, data, prefix=verb.name)
         if form is not None and not form.is_valid():
-            raise forms.ValidationError(
-                [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
-            )
+            raise forms.ValidationError([f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()])
         method = getattr(self, f"do_{verb.name.replace('-', '_')}")
         return method(request, row, form.cleaned_data if form else {})
 
@@ -253,9 +251,7 @@ class RowAdmin(ScopedAdmin):
             for row in allowed:
                 try:
                     if not self.offers(row, verb):
-                        raise forms.ValidationError(
-                            gettext("%(row)s: its state does not allow it") % {"row": row}
-                        )
+                        raise forms.ValidationError(gettext("%(row)s: its state does not allow it") % {"row": row})
                     self.act(request, row, verb, {} if form is None else form.data)
                 except self.all_refusals as refusal:
                     refused.append(refusal_text(refusal))
@@ -285,8 +281,7 @@ class RowAdmin(ScopedAdmin):
         up again."""
         context = {
             **self.admin_site.each_context(request),
-            "title": gettext("%(label)s: %(number)s chosen")
-            % {"label": verb.label, "number": len(chosen)},
+            "title": gettext("%(label)s: %(number)s chosen") % {"label": verb.label, "number": len(chosen)},
             "opts": self.opts,
             "form": form,
             "submit_label": verb.label,

@@ -25,8 +25,8 @@ from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import SELECT_CLASSES, UnfoldAdminSelectWidget
 
 from workspaces.adminbase.access import Access, access_of, actor_of, workspace_id_of
-from workspaces.adminbase.acts_and_actors import KINDS
 from workspaces.adminbase.list_admin import ListAdmin
+from workspaces.adminbase.target_names import KINDS
 from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability, Subject, Workspace
 from workspaces.models.workspace import first_uuid7
@@ -53,9 +53,7 @@ class PickFilter(AutocompleteSelectFilter):
 class WorkspaceFilter(RelatedDropdownFilter):
     """A filter that only people of several workspaces see."""
 
-    def field_choices(
-        self, field: Any, request: HttpRequest, model_admin: ModelAdmin
-    ) -> list[tuple[Any, str]]:
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[Any, str]]:
         rows = access_of(request).workspaces(Capability.READ)
         return list(rows.order_by("name").values_list("pk", "name")[:500])
 
@@ -73,9 +71,7 @@ class StateFilter(DropdownFilter):
     first = ""
     all_option = None
 
-    def lookups(
-        self, request: HttpRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, str | Promise]]:
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str | Promise]]:
         return [*self.states.items(), ("all", "All")]
 
     def value(self) -> str:
@@ -117,9 +113,7 @@ class DayFilter(DropdownFilter):
 class WorkspaceChoiceForm(forms.Form):
     """A form that begins with the workspace; the usual one is already chosen."""
 
-    workspace = forms.ModelChoiceField(
-        Workspace.objects.none(), empty_label=None, widget=UnfoldAdminSelectWidget
-    )
+    workspace = forms.ModelChoiceField(Workspace.objects.none(), empty_label=None, widget=UnfoldAdminSelectWidget)
 
     def __init__(self, admin: "ScopedAdmin", request: HttpRequest) -> None:
         super().__init__(request.POST if request.method == "POST" else None)
@@ -250,15 +244,11 @@ class ScopedAdmin(ListAdmin):
         self.row_or_404(request, object_id)
         return super().change_view(request, object_id, form_url, extra_context)
 
-    def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: Any = None
-    ) -> HttpResponse:
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         self.row_or_404(request, object_id)
         return super().delete_view(request, object_id, extra_context)
 
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: Any = None
-    ) -> HttpResponse:
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """Redirect to the audit log, which holds what Django's own history would."""
         row = self.row_or_404(request, object_id)
         audit = reverse(f"{self.admin_site.name}:workspaces_auditentry_changelist")

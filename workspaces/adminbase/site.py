@@ -55,9 +55,7 @@ class MemberSite(UnfoldAdminSite):
         }
         if "next" not in request.GET and "next" not in request.POST:
             context["next"] = home
-        return login_pages.Login.as_view(
-            authentication_form=self.login_form, extra_context=context
-        )(request)
+        return login_pages.Login.as_view(authentication_form=self.login_form, extra_context=context)(request)
 
     def login_code(self, request: HttpRequest) -> HttpResponseBase:
         context = {**self.each_context(request), "title": _("Your second factor")}
@@ -65,9 +63,7 @@ class MemberSite(UnfoldAdminSite):
 
     def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
         context = {**self.each_context(request), "title": _("Change your password")}
-        return login_pages.OwnPassword.as_view(
-            success_url=reverse("admin:index"), extra_context=context
-        )(request)
+        return login_pages.OwnPassword.as_view(success_url=reverse("admin:index"), extra_context=context)(request)
 
     def second_factor(self, request: HttpRequest) -> HttpResponseBase:
         context = {**self.each_context(request), "title": _("Second factor")}

@@ -14,7 +14,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from workspaces.api.problems import FieldProblem, Problem, invalid, said_once
+from workspaces.api.problems import FieldProblem, Problem, invalid, said_once, too_large
 
 DEEPEST = 64
 
@@ -71,9 +71,8 @@ class StrictJSONParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         request: Request = (parser_context or {})["request"]
-        largest = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        if int(request.META.get("CONTENT_LENGTH") or 0) > largest:
-            raise Problem(413, f"The body is larger than {largest} bytes.", code="too_large")
+        if int(request.META.get("CONTENT_LENGTH") or 0) > (largest := settings.DATA_UPLOAD_MAX_MEMORY_SIZE):
+            raise too_large(largest)
         try:
             data = json.loads(request._request.read().decode("utf-8"))
         except RecursionError:

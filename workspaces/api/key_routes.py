@@ -32,9 +32,7 @@ class KeyJson(JsonAnswer):
     prefix: str
     agent_id: str | None
     user_ids: list[str] | None
-    container_tags: Annotated[
-        list[str] | None, Meta(description="The spaces whose documents it sees; null: all.")
-    ]
+    container_tags: Annotated[list[str] | None, Meta(description="The spaces whose documents it sees; null: all.")]
     capabilities: list[str]
     expires_at: datetime | None
     per_minute: int | None
@@ -81,9 +79,7 @@ class NewKey:
             " spaces alone, and it writes into them alone; null: all.",
         ),
     ] = None
-    capabilities: Annotated[
-        tuple[Annotated[str, OneOf(Capability)], ...], Field(min_length=1, max_length=4)
-    ] = ()
+    capabilities: Annotated[tuple[Annotated[str, OneOf(Capability)], ...], Field(min_length=1, max_length=4)] = ()
     expires_at: Moment | None = None
     per_minute: Annotated[
         int | None,

@@ -93,9 +93,7 @@ class PagedRows(Protocol):
     def __getitem__(self, part: slice, /) -> Iterable[Any]: ...
 
 
-def paged(
-    request: Request, rows: PagedRows, shape: Callable[[Any], JsonAnswer], *, rank: str = ""
-) -> Response:
+def paged(request: Request, rows: PagedRows, shape: Callable[[Any], JsonAnswer], *, rank: str = "") -> Response:
     """Return one page of `rows`, each through `shape`: by id, the newest first, or by the column
     `rank`, the highest first."""
     query = read_query(PageQuery, request)

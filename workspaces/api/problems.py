@@ -98,9 +98,7 @@ class Problem(APIException):
 
 def invalid(field: str, message: str, code: str = "invalid") -> Problem:
     """Return a 400 that names one field."""
-    return Problem(
-        400, f"{field}: {message}", code=code, errors=[FieldProblem(field, message, code)]
-    )
+    return Problem(400, f"{field}: {message}", code=code, errors=[FieldProblem(field, message, code)])
 
 
 def not_found(what: str = "This") -> Problem:
@@ -116,6 +114,10 @@ def refused(message: str, field: str = "") -> Problem:
 def conflict(message: str, *, field: str = "", code: str = "conflict") -> Problem:
     errors = [FieldProblem(field, message, code)] if field else []
     return Problem(409, message, code=code, errors=errors)
+
+
+def too_large(largest: int) -> Problem:
+    return Problem(413, f"The body is larger than {largest} bytes.", code="too_large")
 
 
 def respond(error: Exception, context: dict[str, Any]) -> Response:
@@ -196,12 +198,7 @@ def _of_django(error: Exception) -> Problem | None:
             return Problem(413, "The body is too large.")
         case SuspiciousOperation():
             return Problem(400, "The request cannot be read.")
-        case (
-            OperationalError()
-            | InterfaceError()
-            | psycopg.OperationalError()
-            | psycopg.InterfaceError()
-        ):
+        case OperationalError() | InterfaceError() | psycopg.OperationalError() | psycopg.InterfaceError():
             return Problem(503, _of_database(error), code="database", wait=DATABASE_PAUSE)
         case _:
             return None
@@ -223,7 +220,8 @@ def _of_database(error: Exception) -> str:
 
 def page(problem: Problem, request: HttpRequest) -> HttpResponse:
     body = JsonRenderer.encode(body_of(problem, request))
-    return HttpResponse(body, status=problem.status_code, content_type=CONTENT_TYPE)
+    headers = _headers(problem, problem)
+    return HttpResponse(body, status=problem.status_code, headers=headers, content_type=CONTENT_TYPE)
 
 
 def is_html(request: HttpRequest) -> bool:
@@ -265,13 +263,9 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     problem = problem_of(error) if isinstance(error, Exception) else None
     if problem is None or problem.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
         problem = Problem(500, "The server failed.")
-    if is_html(request):
-        response: HttpResponseBase = defaults.server_error(request)
-        if problem.status_code != HTTPStatus.INTERNAL_SERVER_ERROR:
-            told = f"<!doctype html><title>{problem.status_code}</title><p>{problem.detail}</p>"
-            response = HttpResponse(told, status=problem.status_code)
-    else:
-        response = page(problem, request)
-    for name, value in _headers(problem, problem).items():
-        response.headers[name] = value
-    return response
+    if not is_html(request):
+        return page(problem, request)
+    if problem.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return defaults.server_error(request)
+    told = f"<!doctype html><title>{problem.status_code}</title><p>{problem.detail}</p>"
+    return HttpResponse(told, status=problem.status_code, headers=_headers(problem, problem))

@@ -70,9 +70,7 @@ def operation(
     if page is not None:
         query, answer = query or PageQuery, page_of(page)
     parameters = [*headers, *([cast(Any, query)] if query else [])]
-    described = extend_schema(
-        operation_id=name, parameters=parameters, request=request, responses=answer
-    )
+    described = extend_schema(operation_id=name, parameters=parameters, request=request, responses=answer)
 
     def declare(act: Act) -> Act:
         vars(act)["query"] = query
@@ -91,9 +89,7 @@ class DoorSchema(AutoSchema):
         parts = [part for part in self.path.split("/") if part and "{" not in part]
         return [parts[1] if len(parts) > 1 else "workspaces"]
 
-    def _get_response_bodies(
-        self, direction: Literal["request", "response"] = "response"
-    ) -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
         problems = ALWAYS | (WITH_BODY if self.method in ("POST", "PATCH", "DELETE") else {})
         component = self.resolve_serializer(cast(Any, ProblemJson), "response")
@@ -128,17 +124,13 @@ class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
     def get_name(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> str:
         return str(self.target.__name__).removesuffix("Json")
 
-    def map_serializer(
-        self, auto_schema: AutoSchema, direction: Literal["request", "response"]
-    ) -> dict[str, Any]:
+    def map_serializer(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> dict[str, Any]:
         fields = fields_of(self.target)
         component = partial(auto_schema.resolve_serializer, direction=direction)
         schema: dict[str, Any] = {"type": "object"}
         if own := vars(self.target).get("__doc__"):
             schema["description"] = own
-        schema["properties"] = {
-            field.encode_name: _of_type(field.type, component) for field in fields
-        }
+        schema["properties"] = {field.encode_name: _of_type(field.type, component) for field in fields}
         schema["required"] = [field.encode_name for field in fields if field.required]
         return schema
 
@@ -176,13 +168,9 @@ class RequestExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-c
     def get_name(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> str:
         return str(self.target.__name__).removesuffix("Request").removesuffix("Body")
 
-    def map_serializer(
-        self, auto_schema: AutoSchema, direction: Literal["request", "response"]
-    ) -> dict[str, Any]:
+    def map_serializer(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> dict[str, Any]:
         reference = "#/components/schemas/{model}Request"
-        schema = adapter_of(self.target).json_schema(
-            ref_template=reference, schema_generator=RequestSchema
-        )
+        schema = adapter_of(self.target).json_schema(ref_template=reference, schema_generator=RequestSchema)
         for name, inner in schema.pop("$defs", {}).items():
             part = _component(f"{name}Request", ResolvedComponent.SCHEMA, inner, name)
             auto_schema.registry.register_on_missing(part)

@@ -1,16 +1,9 @@
 from django.urls import path
 
-from workspaces.api.agent_and_member_routes import (
-    AgentsView,
-    AgentView,
-    InvitationsView,
-    MembersView,
-    MemberView,
-    OneInvitationView,
-    TeamsView,
-    TeamView,
-)
+from workspaces.api.agent_routes import AgentsView, AgentView
 from workspaces.api.key_routes import KeysView, KeyView, RotateKeyView
+from workspaces.api.member_routes import InvitationsView, MembersView, MemberView, OneInvitationView
+from workspaces.api.team_routes import TeamsView, TeamView
 from workspaces.api.workspace_routes import SubjectsView
 
 OWN = "workspaces/<str:workspace>"

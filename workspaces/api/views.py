@@ -1,11 +1,12 @@
 """Checks that every route of the API makes first: who asks, of which workspace, and may they?"""
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.module_loading import import_string
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.permissions import BasePermission
@@ -88,11 +89,14 @@ class AskerView(APIView):
 
 
 class WorkspaceView(AskerView):
-    """A route of one workspace. `needs` names the capability for each method."""
+    """A route of one workspace. `needs` names the capability for each method; `kept_answer` is the
+    row of the request's Idempotency-Key and the number of its claim."""
 
     needs: ClassVar[Mapping[str, str]] = NEEDS
     secrets: ClassVar[tuple[str, ...]] = ()  # fields of an answer that are never kept
     scope: Scope
+    post: Callable[..., HttpResponse]
+    kept_answer: tuple[uuid.UUID, int] | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -107,11 +111,9 @@ class WorkspaceView(AskerView):
                 raise refused("A key of an agent, or with limits, does not administer.")
         if self.scope.subject_ids is not None and self.needs.get(method) == Capability.READ:
             refuse_others(self.scope, request)
-        act = getattr(self, "post", None) if method == "POST" else None
-        key = idempotency_key(request) if act else None
+        key = idempotency_key(request) if method == "POST" and hasattr(self, "post") else None
         if key is not None:  # wrap the method that dispatch calls, so that it runs once per key
-            answer_once = import_string(settings.API_IDEMPOTENCY)
-            vars(self)["post"] = partial(answer_once, self.scope, key, act, self.secrets)
+            self.post = partial(import_string(settings.API_IDEMPOTENCY), self, key, self.post)
 
 
 def refuse_others(scope: Scope, request: Request) -> None:

@@ -31,9 +31,7 @@ class AskerJson(JsonAnswer):
     capabilities: list[str]
     agent_bound: bool
     subject_limited: bool
-    container_tags: Annotated[
-        list[str] | None, Meta(description="The spaces whose documents it sees; null: all.")
-    ]
+    container_tags: Annotated[list[str] | None, Meta(description="The spaces whose documents it sees; null: all.")]
 
 
 class WorkspaceJson(JsonAnswer):
@@ -53,9 +51,7 @@ class NewWorkspaceJson(WorkspaceJson):
         str | None,
         Meta(description="The first key: sees all of the workspace. Shown once."),
     ]
-    invite_url: Annotated[
-        str | None, Meta(description="With `ownerEmail`: the link to hand over. Shown once.")
-    ]
+    invite_url: Annotated[str | None, Meta(description="With `ownerEmail`: the link to hand over. Shown once.")]
 
 
 @declared
@@ -63,9 +59,7 @@ class NewWorkspaceJson(WorkspaceJson):
 class NewWorkspaceBody:
     slug: Annotated[Text, Field(max_length=63)]
     name: Annotated[Text, Field(max_length=200)]
-    owner_email: Annotated[
-        Email, Field(max_length=150, description="Is invited as its owner."), NullIs("")
-    ] = ""
+    owner_email: Annotated[Email, Field(max_length=150, description="Is invited as its owner."), NullIs("")] = ""
 
 
 class WorkspacesView(AskerView):
@@ -88,6 +82,9 @@ class WorkspacesView(AskerView):
         actor = administrator_of(request)
         if not actor:
             raise refused("Administrators of the server make workspaces.")
+        return self.create(actor, request)
+
+    def create(self, actor: str, request: Request) -> Response:
         body = read(NewWorkspaceBody, request.data)
         if fault := new_workspace.fault_of_slug(body.slug):
             raise invalid("slug", fault)

@@ -10,7 +10,7 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from memoryproject import crossings
+from memoryproject.postgres import crossings
 from workspaces.login import throttle
 from workspaces.models import LoginAttempt, User
 
@@ -84,9 +84,7 @@ class GuessableWordsValidator:
             )
         username = user.get_username().casefold() if user else ""
         if len(username) >= LEAST and username in plain:
-            raise ValidationError(
-                "The password holds the username.", code="password_holds_username"
-            )
+            raise ValidationError("The password holds the username.", code="password_holds_username")
         email = getattr(user, "email", "").casefold()
         names = {*_word.findall(username), *_word.findall(email.partition("@")[0])}
         rest = spelled = plain.translate(_disguised)
@@ -99,7 +97,4 @@ class GuessableWordsValidator:
             )
 
     def get_help_text(self) -> str:
-        return (
-            "Your password can\u2019t hold your username, or be a common word with digits"
-            " beside it."
-        )
+        return "Your password can\u2019t hold your username, or be a common word with digits beside it."

@@ -27,9 +27,7 @@ def is_on(user: User) -> bool:
 
 def offer(user: User) -> SecondFactor:
     """The factor that `user` may confirm: the same one until that is done."""
-    return SecondFactor.objects.get_or_create(user=user, defaults={"nonce": secrets.token_hex(32)})[
-        0
-    ]
+    return SecondFactor.objects.get_or_create(user=user, defaults={"nonce": secrets.token_hex(32)})[0]
 
 
 def secret_of(factor: SecondFactor) -> str:
@@ -67,9 +65,7 @@ def confirm(user: User, code: str) -> list[str]:
     with transaction.atomic():
         SecondFactor.objects.filter(user=user).update(confirmed_at=timezone.now())
         RecoveryCode.objects.filter(user=user).delete()
-        RecoveryCode.objects.bulk_create(
-            RecoveryCode(user=user, digest=_digest(user, code)) for code in codes
-        )
+        RecoveryCode.objects.bulk_create(RecoveryCode(user=user, digest=_digest(user, code)) for code in codes)
         end_sessions(user)
     return [f"{code[:5]}-{code[5:]}" for code in codes]
 

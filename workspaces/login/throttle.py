@@ -18,14 +18,26 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.module_loading import import_string
 
-from memoryproject.front.callers import network_of, parsed_address
+from memoryproject.server.front.callers import network_of, parsed_address
 from workspaces.models import LoginAttempt, LoginPause, User
 
 # A request with any of these was forwarded.
 FORWARDED = (
-    "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_FORWARDED", "HTTP_X_REAL_IP",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_FORWARDED",
+    "HTTP_X_REAL_IP",
     "HTTP_VIA",
-)  # fmt: skip
+)
+
+
+FREE = {"account": 5, "browser": 5, "address": 20}  # tries without a pause
+LONGEST = timedelta(minutes=15)
+FORGOTTEN_AFTER = timedelta(days=1)
+ATTEMPTS_KEPT = timedelta(days=90)
+MOST_ATTEMPTS = 100_000
+BROWSER_KNOWN = timedelta(days=180)
+SALT = "workspaces.door"
 
 
 def client_address(request: HttpRequest) -> str:
@@ -48,14 +60,6 @@ def is_of_this_machine(request: HttpRequest) -> bool:
 def request_id_of(request: HttpRequest) -> str:
     return str(request.META.get("REQUEST_ID", ""))
 
-
-FREE = {"account": 5, "browser": 5, "address": 20}  # tries without a pause
-LONGEST = timedelta(minutes=15)
-FORGOTTEN_AFTER = timedelta(days=1)
-ATTEMPTS_KEPT = timedelta(days=90)
-MOST_ATTEMPTS = 100_000
-BROWSER_KNOWN = timedelta(days=180)
-SALT = "workspaces.door"
 
 log = logging.getLogger(__name__)
 
@@ -94,14 +98,14 @@ class Attempt:
     def failed(self, user: User | None) -> None:
         _count(self.kind, "wrong")
         address, request_id = client_address(self.request), request_id_of(self.request)
-        LoginAttempt.objects.create(
-            kind=self.kind, user=user, name=self.name, address=address, request_id=request_id
-        )
+        LoginAttempt.objects.create(kind=self.kind, user=user, name=self.name, address=address, request_id=request_id)
         log.warning(
             "login: wrong %s for %s from %s, request %s",
-            self.kind, f"user:{user.pk}" if user else f"unknown name {self.name[:8]}",
-            address, request_id,
-        )  # fmt: skip
+            self.kind,
+            f"user:{user.pk}" if user else f"unknown name {self.name[:8]}",
+            address,
+            request_id,
+        )
 
 
 def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
@@ -117,8 +121,11 @@ def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
         _count(kind, "too_early")
         log.warning(
             "login: %s not looked at, name %s from %s, request %s",
-            kind, name[:8], address, request_id_of(request),
-        )  # fmt: skip
+            kind,
+            name[:8],
+            address,
+            request_id_of(request),
+        )
         raise TooEarly(wait)
     return Attempt(request, kind, name, keys)
 

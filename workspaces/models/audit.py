@@ -50,9 +50,7 @@ class AuditEntry(Row):
         return f"{self.actor} {self.action} {self.target_kind}"
 
     @staticmethod
-    def line(
-        workspace_id: uuid.UUID, actor: str, action: str, target: models.Model, **details: Any
-    ) -> "AuditEntry":
+    def line(workspace_id: uuid.UUID, actor: str, action: str, target: models.Model, **details: Any) -> "AuditEntry":
         """An unsaved line about `target`; details are subject_id, reason, before, after."""
         return AuditEntry(
             workspace_id=workspace_id,
@@ -76,9 +74,7 @@ class AuditMark(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["workspace", "position"], name="audit_mark_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["workspace", "position"], name="audit_mark_once")]
 
     def __str__(self) -> str:
         return f"{self.position} {self.line_id}"

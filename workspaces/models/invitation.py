@@ -21,18 +21,16 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     def with_backing(self) -> Self:
         """Add `is_backed`: whether the inviter could still invite now. An invitation does not
         outlive the right to make it. Those made by a command of the server need no right."""
-        inviter = Cast(
-            Func(OuterRef("invited_by"), Value(UUID), function="substring"), models.UUIDField()
-        )
+        inviter = Cast(Func(OuterRef("invited_by"), Value(UUID), function="substring"), models.UUIDField())
         in_use = Q(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
         users = User.objects.filter(pk=inviter, is_active=True)
-        members = Membership.objects.filter(
-            workspace=OuterRef("workspace"), user=inviter, user__is_active=True
-        )
+        members = Membership.objects.filter(workspace=OuterRef("workspace"), user=inviter, user__is_active=True)
         keys = ApiKey.objects.filter(
-            in_use, workspace=OuterRef("workspace"), pk=inviter,
+            in_use,
+            workspace=OuterRef("workspace"),
+            pk=inviter,
             capabilities__contains=[Capability.ADMIN],
-        )  # fmt: skip
+        )
         owners = Exists(users.filter(is_superuser=True)) | Exists(members.filter(role=Role.OWNER))
         admins = Exists(members.filter(role__in=ADMINISTERING))
         server_key = Exists(ServerKey.objects.filter(in_use, pk=inviter))
@@ -94,9 +92,7 @@ class Invitation(Row):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(condition=Q(role__in=Role.values), name="invitation_role_known"),
-            models.CheckConstraint(
-                condition=Q(accepted_at=None) | Q(revoked_at=None), name="invitation_answered_once"
-            ),
+            models.CheckConstraint(condition=Q(accepted_at=None) | Q(revoked_at=None), name="invitation_answered_once"),
             models.UniqueConstraint(
                 "workspace",
                 Lower("email"),

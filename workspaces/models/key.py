@@ -5,6 +5,9 @@ from django.utils import timezone
 
 from workspaces.models.workspace import Agent, DigestField, Row, Subject, User, Workspace
 
+# The allowed names of a space of documents.
+CONTAINER_TAG = r"^[A-Za-z0-9_:.-]{1,100}$"
+
 
 class Capability(models.TextChoices):
     READ = "read"
@@ -15,10 +18,6 @@ class Capability(models.TextChoices):
 
 def all_capabilities() -> list[str]:
     return list(Capability.values)
-
-
-# The allowed names of a space of documents.
-CONTAINER_TAG = r"^[A-Za-z0-9_:.-]{1,100}$"
 
 
 class KeyRow(Row):
@@ -66,26 +65,21 @@ class ApiKey(KeyRow):
         blank=True,
         help_text="Of documents it sees and writes only those in these spaces. Empty: all.",
     )
-    capabilities = ArrayField(
-        models.CharField(max_length=10, choices=Capability), default=all_capabilities
-    )
+    capabilities = ArrayField(models.CharField(max_length=10, choices=Capability), default=all_capabilities)
     per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
         help_text="Requests a minute. Empty: as many as the server lets every key ask.",
     )
-    created_by = models.ForeignKey(
-        User, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
-    )
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, editable=False, related_name="+")
 
     class Meta:
         verbose_name = "API key"
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(capabilities__contained_by=Capability.values)
-                & models.Q(capabilities__len__gt=0),
+                condition=models.Q(capabilities__contained_by=Capability.values) & models.Q(capabilities__len__gt=0),
                 name="key_capabilities_known",
             ),
             models.CheckConstraint(

@@ -44,9 +44,7 @@ class SecondFactor(models.Model):
     the database alone gives nobody the codes. Secrets of release 0.1.0 were made without the user,
     which `seal` proves. `last_step` is that of the last accepted code."""
 
-    user = models.OneToOneField(
-        User, models.CASCADE, primary_key=True, related_name="second_factor"
-    )
+    user = models.OneToOneField(User, models.CASCADE, primary_key=True, related_name="second_factor")
     nonce = models.CharField(max_length=64)
     seal = models.CharField(max_length=64, default="", db_default="")
     confirmed_at = models.DateTimeField(null=True)
@@ -60,6 +58,4 @@ class RecoveryCode(models.Model):
     digest = models.CharField(max_length=64)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["user", "digest"], name="recovery_code_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="recovery_code_once")]

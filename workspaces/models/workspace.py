@@ -1,5 +1,5 @@
 """The base of every row in the project, with an id that sorts by time, and two times; columns that
-the serving role writes and may not read (HIDDEN in memoryproject/walls.py); and workspaces, with
+the serving role writes and may not read (HIDDEN in memoryproject/postgres/walls.py); and workspaces, with
 the people and programs in them."""
 
 import os
@@ -17,10 +17,14 @@ from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from memoryproject import administrators
+from memoryproject.postgres import administrators
 
 _lock = threading.Lock()
 _last = 0
+
+
+REMOVED = "removed-"  # how the slug of a workspace begins while it is being removed
+SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
 
 
 def uuid7() -> uuid.UUID:
@@ -66,10 +70,6 @@ class PasswordField(models.CharField):
         return name, "django.db.models.CharField", args, kwargs
 
 
-REMOVED = "removed-"  # how the slug of a workspace begins while it is being removed
-SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
-
-
 class Row(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -89,9 +89,7 @@ class User(AbstractUser):
     # Sessions with an older number have ended.
     session_number = models.PositiveIntegerField(default=0, editable=False)
     # The zone of times on pages; "" means the browser's.
-    time_zone = models.CharField(
-        max_length=64, blank=True, default="", db_default="", editable=False
-    )
+    time_zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
     class Meta(AbstractUser.Meta):
         constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique")]
@@ -152,9 +150,7 @@ class Membership(Row):
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.VIEWER)
-    name = models.CharField(
-        max_length=300, blank=True, help_text="What this workspace calls the person."
-    )
+    name = models.CharField(max_length=300, blank=True, help_text="What this workspace calls the person.")
     # Views of lists: [{"page", "name", "query"}], without any words that were searched for.
     views = models.JSONField(default=list, db_default=[], editable=False)
 
@@ -163,9 +159,7 @@ class Membership(Row):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["workspace", "user"], name="membership_once"),
-            models.CheckConstraint(
-                condition=models.Q(role__in=Role.values), name="membership_role_known"
-            ),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
         ]
 
     def __str__(self) -> str:
@@ -215,15 +209,12 @@ class Agent(Row):
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="agents")
     external_id = models.CharField(max_length=255)
     name = models.CharField(max_length=255, blank=True)
-    team = models.CharField(
-        max_length=255, blank=True, help_text="Empty: the workspace's default team."
-    )
+    team = models.CharField(max_length=255, blank=True, help_text="Empty: the workspace's default team.")
     audience = models.CharField(
         max_length=6,
         choices=Audience,
         blank=True,
-        help_text="Whom it speaks for."
-        " Empty: a person, where one is named; a team that has a name.",
+        help_text="Whom it speaks for. Empty: a person, where one is named; a team that has a name.",
     )
     removed_at = models.DateTimeField(null=True, editable=False)
 
@@ -253,9 +244,7 @@ class Subject(Row):
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["workspace", "external_id"], name="subject_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["workspace", "external_id"], name="subject_once")]
 
     def __str__(self) -> str:
         return self.name or self.external_id
@@ -265,7 +254,8 @@ class WorkspaceRemoval(Row):
     """The removal of a workspace with all its rows; once that is done, its certificate.
 
     It has no foreign key, for it outlives the workspace, and names nothing of it but its id and its
-    number in the index. The row is the queue: a claim holds until `lease_until`.
+    number in the index. The row is the queue: a claim holds until `lease_until`; `claims` numbers
+    them.
     """
 
     class State(models.TextChoices):
@@ -286,6 +276,7 @@ class WorkspaceRemoval(Row):
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0, db_default=0)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

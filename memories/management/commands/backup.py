@@ -9,13 +9,13 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import connection
 
-from memories import irrevocable
-from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, whole_number
-from memories.management.progress_and_import_report import interruptible, shown_job
+from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob
-from memoryproject import backups
-from memoryproject.backups import BackupFault
+from memories.privacy import irrevocable
+from memories.queue.long_jobs import NewJob, Stopped
+from memoryproject.postgres import backups
+from memoryproject.postgres.backups import BackupFault
 
 
 class Command(CommandWithExamples):
@@ -33,9 +33,7 @@ class Command(CommandWithExamples):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, help="where the backups are")
-        parser.add_argument(
-            "--keep", type=whole_number(1), metavar="N", help="drop older backups than the newest N"
-        )
+        parser.add_argument("--keep", type=whole_number(1), metavar="N", help="drop older backups than the newest N")
         parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
         parser.add_argument("--json", action="store_true", help="print JSON")
 

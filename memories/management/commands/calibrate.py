@@ -10,15 +10,16 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import calibration
-from memories.calibration import Calibration, ConfidenceFit, JudgedQuestion, LabelledQuestion
 from memories.errors import ProviderError
 from memories.evaluation import labelled_conversations
 from memories.evaluation.story_files import read_lines
 from memories.index import configured_embedder, workspace_index
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 from memories.models import EmbeddingModel
+from memories.quality import calibrate_confidence, calibrate_thresholds
+from memories.quality.calibrate_confidence import ConfidenceFit, JudgedQuestion
+from memories.quality.calibrate_thresholds import Calibration, LabelledQuestion
 from memories.transcripts import Unreadable
 from memoryproject.postgres import visible
 from workspaces.scope import Scope, worker_scope
@@ -70,9 +71,9 @@ class Command(CommandWithExamples):
         searched = one_workspace(options["workspace"]) if questions else None
         visible.narrow_to(visible_before)
         found = []
-        for model in calibration.models_in_use():
+        for model in calibrate_thresholds.models_in_use():
             measured = self.measured(model)
-            is_stored = not dry_run and calibration.store(measured, model, "command:calibrate")
+            is_stored = not dry_run and calibrate_thresholds.store(measured, model, "command:calibrate")
             own = asdict(measured) | {"stored": is_stored}
             if options["dataset"]:
                 own |= self.floor(model, options["dataset"], dry_run=dry_run, quiet=options["json"])
@@ -94,7 +95,7 @@ class Command(CommandWithExamples):
             visible.narrow(searched.pk)
             space, fitted = self.fitted(questions, worker_scope(searched.pk))
             visible.narrow_to(visible_before)  # what is stored is told to all of them
-            is_stored = not dry_run and calibration.store_fit(fitted, space, "command:calibrate")
+            is_stored = not dry_run and calibrate_confidence.store_fit(fitted, space, "command:calibrate")
             found.append({"confidence": asdict(fitted), "stored": is_stored})
             if not options["json"]:
                 self.stdout.write(_told(fitted, is_stored=is_stored))
@@ -103,16 +104,14 @@ class Command(CommandWithExamples):
         if not found:
             raise CommandError("No embedding model is in use: EMBEDDING_PROVIDER is none.")
 
-    def floor(
-        self, model: EmbeddingModel, dataset: Path, *, dry_run: bool, quiet: bool
-    ) -> dict[str, Any]:
+    def floor(self, model: EmbeddingModel, dataset: Path, *, dry_run: bool, quiet: bool) -> dict[str, Any]:
         try:
-            measured = calibration.calibrate_floor(
+            measured = calibrate_thresholds.calibrate_floor(
                 model, configured_embedder.embedder_for(model), _talks(dataset)
             )
         except (OSError, Unreadable, ProviderError) as error:
             raise CommandError(f"{dataset}: {error}") from error
-        is_stored = not dry_run and calibration.store(measured, model, "command:calibrate")
+        is_stored = not dry_run and calibrate_thresholds.store(measured, model, "command:calibrate")
         if not quiet:
             now = measured.floor_before if measured.floor is None else measured.floor
             self.stdout.write(
@@ -121,27 +120,21 @@ class Command(CommandWithExamples):
             )
         return asdict(measured) | {"floor_stored": is_stored}
 
-    def fitted(
-        self, questions: Sequence[JudgedQuestion], scope: Scope
-    ) -> tuple[EmbeddingModel, ConfidenceFit]:
+    def fitted(self, questions: Sequence[JudgedQuestion], scope: Scope) -> tuple[EmbeddingModel, ConfidenceFit]:
         model = workspace_index.index_of(scope.workspace_id).embedding_model
         if model is None:
-            raise CommandError(
-                "The workspace speaks no embedding model: nothing is measured of it."
-            )
+            raise CommandError("The workspace speaks no embedding model: nothing is measured of it.")
         try:
             with progress(len(questions), "questions", sys.stderr) as shown:
-                learned, judged = calibration.see(scope, questions, shown.update)
+                learned, judged = calibrate_confidence.see(scope, questions, shown.update)
         except ProviderError as error:
             raise CommandError(f"Nothing is measured: {error}") from error
-        return model, calibration.fit(model, learned, judged)
+        return model, calibrate_confidence.fit(model, learned, judged)
 
     def measured(self, model: EmbeddingModel) -> Calibration:
         try:
-            with progress(calibration.steps(), "statements", sys.stderr) as shown:
-                return calibration.calibrate(
-                    model, configured_embedder.embedder_for(model), shown.update
-                )
+            with progress(calibrate_thresholds.steps(), "statements", sys.stderr) as shown:
+                return calibrate_thresholds.calibrate(model, configured_embedder.embedder_for(model), shown.update)
         except ProviderError as error:
             raise CommandError(f"{model}: {error}") from error
 
@@ -154,9 +147,9 @@ def _questions(path: Path) -> list[JudgedQuestion]:
         raise CommandError(f"{path}: {error}") from error
     for kind, is_answered in (("answerable", True), ("not answerable", False)):
         number = sum(each.is_answered == is_answered for each in found)
-        if number < calibration.FEWEST:
+        if number < calibrate_confidence.FEWEST:
             raise CommandError(
-                f"{path}: {number} questions are {kind}; at least {calibration.FEWEST} of"
+                f"{path}: {number} questions are {kind}; at least {calibrate_confidence.FEWEST} of"
                 " each kind tell something."
             )
     return found
@@ -194,8 +187,5 @@ def _talks(dataset: Path) -> Iterator[tuple[Sequence[str], Sequence[LabelledQues
         place = {message.id: number for number, message in enumerate(case.messages)}
         yield (
             [message.content for message in case.messages],
-            [
-                LabelledQuestion(asked.text, frozenset(place[gold] for gold in asked.gold))
-                for asked in case.questions
-            ],
+            [LabelledQuestion(asked.text, frozenset(place[gold] for gold in asked.gold)) for asked in case.questions],
         )

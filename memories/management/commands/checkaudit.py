@@ -11,8 +11,8 @@ from django.db import DataError
 
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memoryproject.postgres import visible
-from workspaces import audit_chain
-from workspaces.audit_chain import ChainReport
+from workspaces.audit import audit_chain
+from workspaces.audit.audit_chain import ChainReport
 from workspaces.models import Workspace
 
 PLACE = re.compile(r"([a-z0-9-]{1,63}):([0-9]{1,18}):([0-9a-f]{64})")
@@ -36,9 +36,13 @@ class Command(CommandWithExamples):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_workspace(parser, "all")
         parser.add_argument(
-            "--expect", action="append", type=_place, default=[], metavar="SLUG:PLACE:MARK",
+            "--expect",
+            action="append",
+            type=_place,
+            default=[],
+            metavar="SLUG:PLACE:MARK",
             help="a place of an earlier report; may be given several times",
-        )  # fmt: skip
+        )
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
@@ -63,10 +67,14 @@ class Command(CommandWithExamples):
         faults = sum(len(report.faults) for report in reports.values())
         if options["json"]:
             told = {
-                name: {"lines": report.position, "mark": report.mark, "emptied": report.emptied,
-                       "faults": report.faults}
+                name: {
+                    "lines": report.position,
+                    "mark": report.mark,
+                    "emptied": report.emptied,
+                    "faults": report.faults,
+                }
                 for name, report in reports.items()
-            }  # fmt: skip
+            }
             self.stdout.write(json.dumps({"workspaces": told}, indent=2))
         else:
             for name, report in reports.items():

@@ -10,11 +10,11 @@ from django.core.management.base import CommandError
 from memories.errors import ProviderError
 from memories.index import check, configured_embedder, rebuild
 from memories.index.check import Agreement
-from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
-from memories.management.progress_and_import_report import interruptible, shown_job
+from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob, WorkspaceIndex
 from memories.providers import embedder_from
+from memories.queue.long_jobs import NewJob, Stopped
 
 
 class Command(CommandWithExamples):
@@ -24,8 +24,7 @@ class Command(CommandWithExamples):
         "Exit code 1 when anything disagrees."
     )
     examples = (
-        "  manage.py checkindex                     all workspaces\n"
-        "  manage.py checkindex --workspace demo --json"
+        "  manage.py checkindex                     all workspaces\n  manage.py checkindex --workspace demo --json"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -98,7 +97,6 @@ def as_json(found: Agreement) -> dict[str, Any]:
         "due": found.due,
         "vectorsOfOtherModels": found.other_vectors,
         "disagreements": [
-            {"rule": broken.rule, "number": broken.number, "ids": broken.ids}
-            for broken in found.broken.values()
+            {"rule": broken.rule, "number": broken.number, "ids": broken.ids} for broken in found.broken.values()
         ],
     }

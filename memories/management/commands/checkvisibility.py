@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from memories.belief.review.too_visible import make_private, visibility_changes
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
-from memories.review.visibility import make_private, visibility_changes
 from workspaces.scope import worker_scope
 
 SHOWN = 200  # characters of a memory
@@ -30,9 +30,7 @@ class Command(CommandWithExamples):
             ids = []
             for change in visibility_changes(scope):
                 ids.append(change.memory.pk)
-                self.stdout.write(
-                    f"{change.memory.pk}  {change.memory.content[:SHOWN]}  ({change.reason})"
-                )
+                self.stdout.write(f"{change.memory.pk}  {change.memory.content[:SHOWN]}  ({change.reason})")
             name = space.workspace.slug
             if apply:
                 self.stdout.write(f"{name}: {make_private(scope, ids)} memories made private")

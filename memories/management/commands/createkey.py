@@ -41,9 +41,7 @@ class Command(CommandWithExamples):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_workspace(parser, "the only one")
         parser.add_argument("--name", default="", help="what people see in the list of keys")
-        parser.add_argument(
-            "--agent", default="", metavar="ID", help="the agent it belongs to (default: none)"
-        )
+        parser.add_argument("--agent", default="", metavar="ID", help="the agent it belongs to (default: none)")
         parser.add_argument(
             "--subject",
             nargs="+",
@@ -66,9 +64,7 @@ class Command(CommandWithExamples):
             choices=Capability.values,
             help="what it may do (default: all)",
         )
-        parser.add_argument(
-            "--expires", type=moment, metavar="WHEN", help="30d, 12h, 2w, or a date"
-        )
+        parser.add_argument("--expires", type=moment, metavar="WHEN", help="30d, 12h, 2w, or a date")
         parser.add_argument(
             "--per-minute",
             type=whole_number(1, 10_000_000),
@@ -80,9 +76,7 @@ class Command(CommandWithExamples):
             action="store_true",
             help="a key of the server: it makes and removes workspaces, and does nothing else",
         )
-        parser.add_argument(
-            "--revoke", default="", metavar="PREFIX", help="with --server: revoke that key"
-        )
+        parser.add_argument("--revoke", default="", metavar="PREFIX", help="with --server: revoke that key")
 
         parser.add_argument("--json", action="store_true", help="print JSON, with the key in it")
 
@@ -91,7 +85,7 @@ class Command(CommandWithExamples):
             self._server_key(options)
             return
         if options["revoke"]:
-            raise CommandError("A workspace's keys are revoked by `manage.py keys revoke PREFIX`.")
+            raise CommandError("A workspace's keys are revoked by `keys revoke PREFIX`.")
         workspace = one_workspace(options["workspace"])
         scope = worker_scope(workspace.pk, "createkey")
         agent = agent_to_write(scope, options["agent"])
@@ -123,9 +117,7 @@ class Command(CommandWithExamples):
 
     def _server_key(self, options: dict[str, Any]) -> None:
         if named := [name for name in OF_A_WORKSPACE if options[name]]:
-            raise CommandError(
-                f"A server key is of no workspace: leave out --{named[0].replace('_', '-')}."
-            )
+            raise CommandError(f"A server key is of no workspace: leave out --{named[0].replace('_', '-')}.")
         if prefix := options["revoke"]:
             if not keys.revoke_server_key(prefix):
                 raise CommandError(f"No server key {prefix!r} is in use.")
@@ -147,9 +139,7 @@ class Command(CommandWithExamples):
 
 def _as_json(key: ApiKey | ServerKey, text: str, **more: str) -> str:
     expires = key.expires_at.isoformat() if key.expires_at else None
-    return json.dumps(
-        {"key": text, "prefix": key.prefix, "name": key.name, "expiresAt": expires, **more}
-    )
+    return json.dumps({"key": text, "prefix": key.prefix, "name": key.name, "expiresAt": expires, **more})
 
 
 def container_tag(text: str) -> str:

@@ -28,9 +28,7 @@ class Command(CommandWithExamples):
         parser.add_argument("slug", help="its name in addresses")
         parser.add_argument("--name", default="", help="its name for people (default: the slug)")
         parser.add_argument("--key", action="store_true", help="make a first key and print it")
-        parser.add_argument(
-            "--owner", default="", metavar="EMAIL", help="invite somebody as its owner"
-        )
+        parser.add_argument("--owner", default="", metavar="EMAIL", help="invite somebody as its owner")
         parser.add_argument("--dry-run", action="store_true", help="only say what would be made")
         parser.add_argument("--json", action="store_true", help="print JSON")
 

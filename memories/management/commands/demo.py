@@ -14,7 +14,8 @@ from django.core.management.base import CommandParser
 from django.urls import reverse
 from django.utils import timezone
 
-from memories import ingest, review
+from memories import ingest
+from memories.belief import review
 from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.ingest import IngestRequest, NewMessage
@@ -42,9 +43,7 @@ class StoryTurn:
 SPRING = (
     StoryTurn(0, "Hi! I live in Ghent and I work as a baker.", "Nice to meet you."),
     StoryTurn(1, "I prefer tea to coffee.", "Tea it is."),
-    StoryTurn(
-        3, "I swim at the Blaarmeersen pool because it's close to my flat.", "That sounds good."
-    ),
+    StoryTurn(3, "I swim at the Blaarmeersen pool because it's close to my flat.", "That sounds good."),
     StoryTurn(5, "I'm allergic to walnuts.", "I will keep that in mind for recipes."),
     StoryTurn(8, "My oven supplier is Verhulst.", "Noted."),
 )
@@ -101,9 +100,13 @@ def tell_story() -> list[StoryPlace]:
         review.edit(scope, supplier.pk, {"content": content})
     _say(scope, "summer", SUMMER, begins)
     text = NewDocument(
-        [HANDBOOK.encode()], filename="handbook.md", title="Handbook of the bakery",
-        custom_id="handbook", container_tags=("bakery",), user_id=PERSON,
-    )  # fmt: skip
+        [HANDBOOK.encode()],
+        filename="handbook.md",
+        title="Handbook of the bakery",
+        custom_id="handbook",
+        container_tags=("bakery",),
+        user_id=PERSON,
+    )
     document = document_store.receive(scope, text).document
     return _places(scope, document, begins)
 
@@ -113,13 +116,17 @@ def _say(scope: Scope, thread: str, turns: tuple[StoryTurn, ...], begins: dateti
         at = begins + timedelta(days=turn.day)
         said = NewMessage(turn.said, "user", "Mira", created_at=at, id=f"{thread}-{turn.day}")
         answered = NewMessage(
-            turn.answered, "assistant", created_at=at + timedelta(seconds=20),
+            turn.answered,
+            "assistant",
+            created_at=at + timedelta(seconds=20),
             id=f"{thread}-{turn.day}-answer",
-        )  # fmt: skip
+        )
         request = IngestRequest(
-            messages=(said, answered), user_id=PERSON, thread_id=thread,
+            messages=(said, answered),
+            user_id=PERSON,
+            thread_id=thread,
             extract=MemorySession.Extract.PATTERNS,
-        )  # fmt: skip
+        )
         ingest.ingest(scope, request)
 
 
@@ -130,17 +137,19 @@ def _places(scope: Scope, document: Document, begins: datetime) -> list[StoryPla
     moved = rows.filter(content__contains="Antwerp").first()
     corrected = rows.filter(content__contains="Verhaeghe").first()
     cases = {case.kind: case for case in Case.objects.visible_to(scope).order_by("rank")}
-    then = urlencode({
-        "workspace": SLUG, "user": PERSON, "query": "Where does Mira live?",
-        "valid_at": f"{begins + timedelta(days=30):%Y-%m-%dT%H:%M}",
-    })  # fmt: skip
+    then = urlencode(
+        {
+            "workspace": SLUG,
+            "user": PERSON,
+            "query": "Where does Mira live?",
+            "valid_at": f"{begins + timedelta(days=30):%Y-%m-%dT%H:%M}",
+        }
+    )
     pages = {
         "A chain: Mira moved, and both versions are kept, with the rule that decided": moved,
         "A correction by hand, which holds against what is said later": corrected,
         "A citation: the exact words that a memory was read from": home,
-        "An ended ground: the pool was near a flat that she has left": cases.get(
-            Case.Kind.UNCERTAIN
-        ),
+        "An ended ground: the pool was near a flat that she has left": cases.get(Case.Kind.UNCERTAIN),
         "A case: what contradicts a pinned memory waits for a person": cases.get(Case.Kind.HELD),
         "A document, cut into parts that are searched and quoted": document,
     }

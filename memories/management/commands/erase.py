@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import erase
 from memories.errors import Conflict, NotFound
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress_and_import_report import see_through
+from memories.management.progress import see_through
 from memories.models import Conversation, Erasure
+from memories.privacy import erase
 from workspaces.auth import as_uuid
 from workspaces.models import Subject, Workspace
 from workspaces.scope import Scope, worker_scope
@@ -66,9 +66,7 @@ class Command(CommandWithExamples):
             f" and {row.proof['searches']} searches: nothing of it was found"
         )
 
-    def _target(
-        self, scope: Scope, workspace: Workspace, kind: str, name: str
-    ) -> erase.ErasureTarget:
+    def _target(self, scope: Scope, workspace: Workspace, kind: str, name: str) -> erase.ErasureTarget:
         """Return the target. Raises CommandError where there is none of this name."""
         row_id = as_uuid(name)
         models: dict[str, Any] = {"subject": Subject, "conversation": Conversation}

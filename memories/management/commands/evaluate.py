@@ -4,11 +4,11 @@ import json
 import signal
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -19,6 +19,7 @@ from memories.evaluation import (
     conflicts,
     dated_stories,
     evaluation_report,
+    evidence_stories,
     extraction,
     guard_stories,
     intent_stories,
@@ -30,10 +31,12 @@ from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.index import configured_embedder
 from memories.management import command_options
 from memories.management.command_options import CommandWithExamples, add_result_file, whole_number
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 
+Story = TypeVar("Story")
+Result = TypeVar("Result")
 Cases = Callable[[Path, int], list[LabelledConversation]]
 FORMATS: dict[str, Cases] = {
     "locomo": labelled_conversations.locomo_cases,
@@ -65,30 +68,29 @@ class Command(CommandWithExamples):
         "  manage.py evaluate changes\n"
         "  manage.py evaluate dated\n"
         "  manage.py evaluate worth\n"
+        "  manage.py evaluate evidence --dataset stories.jsonl\n"
         "  manage.py evaluate guard\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
         "intents one {id, kind, messages, gone, becomes, here} per line;\n"
-        "worth one {id, kind, messages, keep, ended, not} per line; changes one\n"
+        "worth one {id, kind, messages, keep, ended, not} per line; evidence one\n"
+        "{id, kind, messages: [{role, content, at}], question, now, not}; changes one\n"
         "{id, kind, messages, old, new, past, marked, keep} per line; dated one {id, now,\n"
         "messages, questions, checks}; guard, visibility and\n"
         "rejected as their own files have them, beside the code."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=(*DATASETS, "retrieval", "extraction", "conflicts"))
+        parser.add_argument("what", choices=(*DATASETS, "retrieval", "extraction", "conflicts", "evidence"))
         parser.add_argument(
             "--dataset",
             type=Path,
             metavar="FILE",
-            help="needed by retrieval, extraction and conflicts; the others have stories of their"
-            " own",
+            help="needed by retrieval, extraction, conflicts and evidence; the others have stories of their own",
         )
-        parser.add_argument(
-            "--half", default="", help="of stories and pairs: those of this half alone"
-        )
+        parser.add_argument("--half", default="", help="of stories and pairs: those of this half alone")
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
         parser.add_argument(
             "--limit",
@@ -112,10 +114,9 @@ class Command(CommandWithExamples):
             "changes": partial(self.changes, options["half"]),
             "dated": partial(self.dated, options["half"]),
             "worth": self.worth,
+            "evidence": self.evidence,
         }
-        measure |= {
-            each: partial(self.guarded, each, options["half"]) for each in guard_stories.KEYS
-        }
+        measure |= {each: partial(self.guarded, each, options["half"]) for each in guard_stories.KEYS}
         started = timezone.now()
         try:
             with _ending_in_order():
@@ -124,9 +125,7 @@ class Command(CommandWithExamples):
             raise CommandError(f"{dataset}: {error}") from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
-        command_options.keep(
-            what, dataset.name[:NAME], started, evaluation_report.figures(found), found
-        )
+        command_options.keep(what, dataset.name[:NAME], started, evaluation_report.figures(found), found)
         if options["json"]:
             options["json"].write_text(json.dumps(found, indent=2) + "\n")
 
@@ -155,38 +154,46 @@ class Command(CommandWithExamples):
 
     def intents(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = intent_stories.stories(dataset, half)[: limit or None]
-        with progress(len(chosen), "stories", sys.stderr) as shown:
-            found = intent_stories.evaluate(chosen, shown.update)
-        self.tell(evaluation_report.intent_lines(found))
-        return evaluation_report.intent_json(found)
+        return self.stories(
+            chosen, intent_stories.evaluate, evaluation_report.intent_lines, evaluation_report.intent_json
+        )
 
     def changes(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = change_stories.stories(dataset, half)[: limit or None]
-        with progress(len(chosen), "stories", sys.stderr) as shown:
-            result = change_stories.evaluate(chosen, shown.update)
-        self.tell(evaluation_report.change_lines(result))
-        return evaluation_report.change_json(result)
+        return self.stories(
+            chosen, change_stories.evaluate, evaluation_report.change_lines, evaluation_report.change_json
+        )
 
     def dated(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = dated_stories.stories(dataset, half)[: limit or None]
-        with progress(len(chosen), "stories", sys.stderr) as shown:
-            result = dated_stories.evaluate(chosen, shown.update)
-        self.tell(evaluation_report.story_lines(result))
-        return evaluation_report.story_json(result)
+        return self.stories(chosen, dated_stories.evaluate, evaluation_report.story_lines, evaluation_report.story_json)
 
     def worth(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = worth_stories.worth_stories(dataset)[: limit or None]
-        with progress(len(chosen), "stories", sys.stderr) as shown:
-            result = worth_stories.evaluate(chosen, shown.update)
-        self.tell(evaluation_report.worth_lines(result))
-        return evaluation_report.worth_json(result)
+        return self.stories(chosen, worth_stories.evaluate, evaluation_report.worth_lines, evaluation_report.worth_json)
+
+    def evidence(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = evidence_stories.stories(dataset)[: limit or None]
+        return self.stories(
+            chosen, evidence_stories.evaluate, evaluation_report.evidence_lines, evaluation_report.evidence_json
+        )
 
     def guarded(self, what: str, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = guard_stories.stories(what, dataset, half)[: limit or None]
+        measure = partial(guard_stories.evaluate, what)
+        return self.stories(chosen, measure, evaluation_report.story_lines, evaluation_report.story_json)
+
+    def stories(
+        self,
+        chosen: Sequence[Story],
+        measure: Callable[[Sequence[Story], Callable[[int], object]], Result],
+        lines: Callable[[Result], Iterable[str]],
+        values: Callable[[Result], dict[str, Any]],
+    ) -> dict[str, Any]:
         with progress(len(chosen), "stories", sys.stderr) as shown:
-            result = guard_stories.evaluate(what, chosen, shown.update)
-        self.tell(evaluation_report.story_lines(result))
-        return evaluation_report.story_json(result)
+            result = measure(chosen, shown.update)
+        self.tell(lines(result))
+        return values(result)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:

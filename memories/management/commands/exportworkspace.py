@@ -10,11 +10,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories.long_jobs import NewJob, Stopped
+from memories.exchange import export_workspace
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress_and_import_report import interruptible, shown_job
+from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob
-from memories.transfer import workspace_files
+from memories.queue.long_jobs import NewJob, Stopped
 
 
 class Command(CommandWithExamples):
@@ -39,7 +39,7 @@ class Command(CommandWithExamples):
 
     def handle(self, **options: Any) -> None:
         workspace = one_workspace(options["workspace"])
-        total = workspace_files.size(workspace)
+        total = export_workspace.size(workspace)
         done = {"workspace": workspace.slug, "rows": total, "dryRun": options["dry_run"]}
         path = Path(options["file"]).expanduser()
         if not options["dry_run"]:
@@ -71,7 +71,7 @@ class Command(CommandWithExamples):
         with interruptible() as asked, shown_job(asked, new) as steps:
             with os.fdopen(opener, "wb") as raw:
                 with gzip.GzipFile(fileobj=raw, mode="wb") if packed else nullcontext(raw) as out:
-                    for line in workspace_files.export_workspace(workspace, steps):
+                    for line in export_workspace.export_workspace(workspace, steps):
                         out.write(line.encode() + b"\n")
                 raw.flush()
                 os.fsync(raw.fileno())

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import golden
 from memories.errors import Invalid
-from memories.golden import NewQuestion
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.models import GoldenQuestion, GoldenRun, change_of, is_lost
+from memories.quality import golden_questions, golden_runs
+from memories.quality.golden_questions import NewQuestion
+from memories.settings.workspace_settings import try_settings
 from memories.settings_objects import checked
-from memories.workspace_settings import try_settings
 from memoryproject.log_lines import printable
 from workspaces.scope import Scope, worker_scope
 
@@ -34,9 +34,7 @@ class Command(CommandWithExamples):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_workspace(parser, "the only one")
         parser.add_argument("--import", dest="file", type=Path, metavar="FILE")
-        parser.add_argument(
-            "--try", dest="tried", metavar="JSON", help="try these; nothing is changed"
-        )
+        parser.add_argument("--try", dest="tried", metavar="JSON", help="try these; nothing is changed")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
@@ -45,11 +43,7 @@ class Command(CommandWithExamples):
             if options["file"]:
                 self.load(scope, options["file"])
                 return
-            made = (
-                try_settings(scope, json.loads(options["tried"]))
-                if options["tried"]
-                else golden.run(scope)
-            )
+            made = try_settings(scope, json.loads(options["tried"])) if options["tried"] else golden_runs.run(scope)
         except (Invalid, OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         self.tell(made, as_json=options["json"])
@@ -65,7 +59,7 @@ class Command(CommandWithExamples):
                 raise CommandError(f"{path}, line {number}: {error}") from error
         if not rows:
             raise CommandError(f"{path}: no question stands there.")
-        made = golden.import_questions(scope, rows)
+        made = golden_questions.import_questions(scope, rows)
         self.stdout.write(f"{len(made)} golden questions added")
 
     def tell(self, made: GoldenRun, *, as_json: bool) -> None:
@@ -73,10 +67,7 @@ class Command(CommandWithExamples):
         queries = dict(GoldenQuestion.objects.filter(pk__in=ids).values_list("pk", "query"))
         named = {str(pk): query for pk, query in queries.items()}
         if as_json:
-            lines = [
-                each | {"query": named[each["question"]], "change": change_of(each)}
-                for each in made.results
-            ]
+            lines = [each | {"query": named[each["question"]], "change": change_of(each)} for each in made.results]
             self.stdout.write(json.dumps({"run": str(made.pk), "results": lines}))
             return
         for each in made.results:

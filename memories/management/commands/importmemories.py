@@ -12,25 +12,19 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import erase
 from memories.errors import Conflict, ProviderError
-from memories.long_jobs import NewJob
+from memories.exchange.import_without_repeats import ImportOptions
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.management.commands.ingestfile import Run, files_in
-from memories.management.progress_and_import_report import (
-    Survey,
-    Tally,
-    interruptible,
-    see_through,
-    shown_job,
-    survey,
-)
+from memories.management.import_report import Survey, Tally, survey
+from memories.management.progress import interruptible, see_through, shown_job
 from memories.models import Conversation, Episode, Erasure, LongJob, MemorySession
+from memories.privacy import erase
 from memories.providers.memory_pull import HOMES, PullSource, pull
+from memories.queue.long_jobs import NewJob
 from memories.transcripts import Transcript, read
 from memories.transcripts.read_file import LAYOUTS, layout
 from memories.transcripts.transcript import Unreadable, digest
-from memories.transfer.transcript_import import ImportOptions
 from workspaces.scope import Scope, worker_scope
 
 MARK = "import:"  # begins the thread of everything that was imported
@@ -118,9 +112,7 @@ class Command(CommandWithExamples):
         if not any(each.is_usable for each in surveys.values()):
             raise CommandError("There was nothing that could be read.")
 
-    def _store(
-        self, scope: Scope, surveys: dict[Path, Survey], batch: str, options: dict[str, Any]
-    ) -> Tally:
+    def _store(self, scope: Scope, surveys: dict[Path, Survey], batch: str, options: dict[str, Any]) -> Tally:
         usable = {path: each for path, each in surveys.items() if each.is_usable}
         total = sum(each.messages for each in usable.values())
         new = NewJob(LongJob.Kind.IMPORT, scope.workspace_id, total, "memories")
@@ -142,9 +134,7 @@ class Command(CommandWithExamples):
             run.keep_result()
         return run.tally
 
-    def _report(
-        self, surveys: list[Survey], tally: Tally | None, batch: str, *, as_json: bool
-    ) -> None:
+    def _report(self, surveys: list[Survey], tally: Tally | None, batch: str, *, as_json: bool) -> None:
         if as_json:
             report = {"batch": batch, "files": [each.as_json() for each in surveys]}
             self.stdout.write(json.dumps(report | (tally.as_json() if tally else {}), indent=2))
@@ -153,8 +143,7 @@ class Command(CommandWithExamples):
         subjects = {name for each in surveys for name in each.subjects}
         bad = sum(each.bad for each in surveys)
         self.stdout.write(
-            f"{messages} memories and messages of {len(subjects)} users read, {bad} lines not"
-            " understood."
+            f"{messages} memories and messages of {len(subjects)} users read, {bad} lines not understood."
         )
         for line in tally.lines() if tally else ():
             self.stdout.write(line)
@@ -166,9 +155,7 @@ class Command(CommandWithExamples):
 
     def _show_batches(self, scope: Scope, *, as_json: bool) -> None:
         counts: Counter[str] = Counter()
-        rows = Episode.objects.filter(
-            workspace_id=scope.workspace_id, conversation__external_id__startswith=MARK
-        )
+        rows = Episode.objects.filter(workspace_id=scope.workspace_id, conversation__external_id__startswith=MARK)
         for thread in rows.values_list("conversation__external_id", flat=True).iterator():
             counts[thread.split(":")[1]] += 1
         if as_json:

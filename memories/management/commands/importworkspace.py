@@ -11,11 +11,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from memories.errors import Conflict, Invalid
-from memories.long_jobs import NewJob, Stopped
+from memories.exchange import import_workspace, load_workspace
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress_and_import_report import interruptible, shown_job
+from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob, WorkspaceImport
-from memories.transfer import load_workspace, workspace_files
+from memories.queue.long_jobs import NewJob, Stopped
 from memoryproject.postgres import visible
 
 
@@ -69,17 +69,17 @@ class Command(CommandWithExamples):
 
     @staticmethod
     def _abandon(first: str) -> dict[str, Any]:
-        named = workspace_files.read_head(first)["workspace"]
+        named = import_workspace.read_head(first)["workspace"]
         visible.narrow(uuid.UUID(named["id"]))
         row = WorkspaceImport.objects.filter(workspace=named["id"], loaded_at=None).first()
         if row is None:
             raise CommandError("Nothing of this file waits here.")
-        workspace_files.abandon(row)
+        import_workspace.abandon(row)
         return {"workspace": named["slug"], "rows": row.lines, "state": "let go of"}
 
     @staticmethod
     def _plan(first: str, total: int, options: dict[str, Any]) -> dict[str, Any]:
-        row = workspace_files.planned(first, options["slug"])
+        row = import_workspace.planned(first, options["slug"])
         state = "would be read"
         if row.loaded_at:
             state = "here already"
@@ -87,16 +87,14 @@ class Command(CommandWithExamples):
             state = f"would be read; {row.lines:,} of them were kept by an import that was stopped"
         return {"workspace": row.header["workspace"]["slug"], "rows": total, "state": state}
 
-    def _import(
-        self, first: str, lines: IO[str], total: int, options: dict[str, Any]
-    ) -> dict[str, Any]:
-        row = workspace_files.begin(first, options["slug"])
+    def _import(self, first: str, lines: IO[str], total: int, options: dict[str, Any]) -> dict[str, Any]:
+        row = import_workspace.begin(first, options["slug"])
         slug, state = row.header["workspace"]["slug"], "here already"
         if row.loaded_at is None:
             # It is of no workspace: there is none before all of it is here.
             new = NewJob(LongJob.Kind.IMPORT, None, total)
             with interruptible() as asked, shown_job(asked, new) as steps:
-                workspace_files.keep(row, lines, steps)
+                import_workspace.keep(row, lines, steps)
                 loaded = load_workspace.load(row, "importworkspace")
                 steps.job.tell({"workspace": slug, "rows": sum(loaded.values())})
             state = "read"

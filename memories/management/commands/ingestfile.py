@@ -16,27 +16,26 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from memories.connectors.connector import is_readable
 from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
-from memories.long_jobs import NewJob, Stopped
+from memories.exchange.import_without_repeats import ImportOptions, import_transcript
+from memories.language.bounds import LONGEST_ID
 from memories.management.command_options import CommandWithExamples, one_workspace, whole_number
-from memories.management.progress_and_import_report import (
-    Steps,
-    Survey,
-    Tally,
-    interruptible,
-    shown_job,
-    survey,
-)
+from memories.management.import_report import Survey, Tally, survey
+from memories.management.progress import Steps, interruptible, shown_job
 from memories.models import LongJob, MemorySession
+from memories.queue.long_jobs import NewJob, Stopped
+from memories.sources.connectors.connector import is_readable
 from memories.transcripts import FORMATS, Transcript, read
-from memories.transfer.transcript_import import ImportOptions, import_transcript
 from workspaces.scope import Scope, worker_scope
 
 PART = 1 << 20
-LONGEST_ID = 255
+
+
+# Endings of the files that are taken from a folder; a file named itself may have any name.
+ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".txt"})
+LARGEST_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +95,7 @@ def hand_in_files(
             size = file.path.stat().st_size
             if size > settings.MAX_UPLOAD_BYTES:
                 raise Invalid("file", f"It is larger than {settings.MAX_UPLOAD_BYTES:,} bytes.")
-            new = replace(
-                like, parts=file.parts(), filename=file.path.name, custom_id=file.custom_id
-            )
+            new = replace(like, parts=file.parts(), filename=file.path.name, custom_id=file.custom_id)
             received = document_store.receive(scope, new)
         except (Conflict, Forbidden, Invalid) as error:
             tally.refused.append(f"{file.name}: {error.message}")
@@ -113,11 +110,6 @@ def hand_in_files(
             tally.is_stopped = True
             break
     return tally
-
-
-# Endings of the files that are taken from a folder; a file named itself may have any name.
-ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".txt"})
-LARGEST_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +159,9 @@ class Command(CommandWithExamples):
         parser.add_argument("--format", choices=FORMATS, help="default: told by the content")
         parser.add_argument("--mode", choices=MemorySession.Mode.values, default="sync")
         parser.add_argument("--extract", choices=MemorySession.Extract.values, default="auto")
-        parser.add_argument(
-            "--batch", type=whole_number(1, LARGEST_BATCH), default=100, help="messages per ingest"
-        )
-        parser.add_argument(
-            "--documents", action="store_true", help="files of any kind, each as a document"
-        )
-        parser.add_argument(
-            "--space", action="append", default=[], help="of the documents; may be given again"
-        )
+        parser.add_argument("--batch", type=whole_number(1, LARGEST_BATCH), default=100, help="messages per ingest")
+        parser.add_argument("--documents", action="store_true", help="files of any kind, each as a document")
+        parser.add_argument("--space", action="append", default=[], help="of the documents; may be given again")
         parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
@@ -202,19 +188,19 @@ class Command(CommandWithExamples):
         if not any(found.is_usable for found in surveys):
             raise CommandError("There was nothing that could be read.")
 
-    def hand_in(
-        self, scope: Scope | None, files: list[DocumentFile], options: dict[str, Any]
-    ) -> None:
+    def hand_in(self, scope: Scope | None, files: list[DocumentFile], options: dict[str, Any]) -> None:
         if not files:
             raise CommandError("There was nothing that could be read.")
         if scope is None:
             self.stdout.write(f"{len(files)} files would be handed in.")
             return
         unknown = NewDocument(
-            None, container_tags=options["space"], user_id=options["user"],
+            None,
+            container_tags=options["space"],
+            user_id=options["user"],
             agent_id=options["agent"],
             extract="none" if options["extract"] == "none" else "auto",
-        )  # fmt: skip
+        )
         new = NewJob(LongJob.Kind.IMPORT, scope.workspace_id, len(files), "files")
         with interruptible() as asked, shown_job(asked, new) as steps:
             tally = hand_in_files(scope, files, unknown, steps)

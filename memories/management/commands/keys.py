@@ -56,7 +56,7 @@ class Command(CommandWithExamples):
         rows = ApiKey.objects.filter(workspace=workspace)
         key = rows.filter(prefix=options["prefix"].removeprefix("mp_")).first()
         if key is None:
-            raise CommandError(f"There is no key {options['prefix']!r}: see `manage.py keys list`.")
+            raise CommandError(f"There is no key {options['prefix']!r}: see `keys list`.")
         what = {"revoke": "is revoked", "rotate": "is rotated"}[options["act"]]
         text = ""
         if not options["dry_run"] and options["act"] == "revoke":
@@ -96,8 +96,10 @@ class Command(CommandWithExamples):
 def as_json(key: ApiKey) -> dict[str, Any]:
     is_over = "revoked" if key.revoked_at else "expired"
     times = {
-        "expiresAt": key.expires_at, "revokedAt": key.revoked_at, "lastUsedAt": key.last_used_at,
-    }  # fmt: skip
+        "expiresAt": key.expires_at,
+        "revokedAt": key.revoked_at,
+        "lastUsedAt": key.last_used_at,
+    }
     return {
         "prefix": key.prefix,
         "name": key.name,

@@ -84,15 +84,12 @@ class Command(CommandWithExamples):
         rows = Membership.objects.filter(workspace=workspace).select_related("user")
         member = rows.filter(user__email__iexact=email).first()
         if member is None:
-            raise CommandError(f"There is no member {email!r}: see `manage.py members list`.")
+            raise CommandError(f"There is no member {email!r}: see `members list`.")
         return member
 
     def _list(self, workspace: Workspace, *, as_json: bool) -> None:
         rows = Membership.objects.filter(workspace=workspace).select_related("user")
-        told = [
-            {"email": row.user.email, "name": row.known_as, "role": row.role}
-            for row in rows.order_by("id")
-        ]
+        told = [{"email": row.user.email, "name": row.known_as, "role": row.role} for row in rows.order_by("id")]
         if as_json:
             self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
             return

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.commands import migrate
 from django.db import connections
 
-from memoryproject import database_roles, walls
+from memoryproject.postgres import database_roles, walls
 from memoryproject.postgres.base import one_line_refusals
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories.management import isolation
+from memories.management import isolation_doors, isolation_tables, isolation_tenants
 from memories.management.command_options import CommandWithExamples
-from memories.management.isolation import ProofTally
-from memories.management.progress_and_import_report import progress
-from memories.sweep import sweep
-from memoryproject import database_roles
+from memories.management.isolation_doors import ProofTally
+from memories.management.progress import progress
+from memories.worker.sweep import sweep
+from memoryproject.postgres import database_roles
 
 STEPS = 5
 SETTLED_WITHIN = 60.0  # seconds
@@ -38,7 +38,7 @@ class Command(CommandWithExamples):
         try:
             with progress(STEPS, "steps", sys.stderr) as shown:
                 tally = prove(shown.update)
-        except isolation.NotFurnished as error:
+        except isolation_tenants.NotFurnished as error:
             raise CommandError(
                 f"Nothing is proven: a workspace to try could not be made ({error}). Are all"
                 " migrations applied, and what does /health/ready say?"
@@ -61,21 +61,21 @@ def prove(advance: Any = lambda steps: None) -> ProofTally:
     """Try everything. What is made for it is removed, whatever happens."""
     tally, made = ProofTally(), []
     try:
-        made = [isolation.make("a")]
-        made.append(isolation.make("b"))
+        made = [isolation_tenants.make("a")]
+        made.append(isolation_tenants.make("b"))
         owner, other = made
         sweep(seconds=SETTLED_WITHIN)  # or the worker would do it while rows are compared
-        before = isolation.fingerprint(owner)
+        before = isolation_tables.fingerprint(owner)
         advance(1)
-        isolation.try_routes(owner, other, tally)
-        isolation.try_tools(owner, other, tally)
+        isolation_doors.try_routes(owner, other, tally)
+        isolation_doors.try_tools(owner, other, tally)
         advance(1)
-        isolation.try_pages(owner, other, tally)
+        isolation_doors.try_pages(owner, other, tally)
         advance(1)
-        isolation.compare(before, isolation.fingerprint(owner), tally)
-        isolation.try_tables(owner, other, tally)
+        isolation_tables.compare(before, isolation_tables.fingerprint(owner), tally)
+        isolation_tables.try_tables(owner, other, tally)
         advance(1)
     finally:
-        isolation.remove(made)
+        isolation_tenants.remove(made)
         advance(1)
     return tally

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories.erase import prune
-from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress_and_import_report import interruptible, shown_job
+from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob
+from memories.privacy import retention
+from memories.queue.long_jobs import NewJob, Stopped
 from memoryproject.postgres import visible
 from workspaces.models import Workspace
 from workspaces.scope import worker_scope
@@ -41,12 +41,12 @@ class Command(CommandWithExamples):
         for workspace in chosen:
             visible.narrow(workspace.pk)
             scope = worker_scope(workspace.pk, "prune")
-            rows = prune.plan(scope)
+            rows = retention.plan(scope)
             if options["yes"] and not options["dry_run"]:
                 try:
                     new = NewJob(LongJob.Kind.PRUNE, workspace.pk, sum(rows.values()))
                     with interruptible() as asked, shown_job(asked, new) as steps:
-                        rows = dict.fromkeys(rows, 0) | dict(prune.prune(scope, steps))
+                        rows = dict.fromkeys(rows, 0) | dict(retention.prune(scope, steps))
                         steps.job.tell(rows)
                 except Stopped:
                     raise CommandError("Stopped; the rest is still there.", 130) from None

@@ -6,18 +6,18 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import golden
 from memories.errors import Conflict, ProviderError
 from memories.index import configured_embedder, due_vectors, reembedding
-from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import (
     CommandWithExamples,
     add_workspace,
     chosen_spaces,
     one_workspace,
 )
-from memories.management.progress_and_import_report import Interruption, interruptible, shown_job
+from memories.management.progress import Interruption, interruptible, shown_job
 from memories.models import DueVector, EmbeddingModel, LongJob, WorkspaceIndex
+from memories.quality import golden_gate
+from memories.queue.long_jobs import NewJob, Stopped
 from workspaces.scope import worker_scope
 
 
@@ -57,20 +57,15 @@ class Command(CommandWithExamples):
             try:
                 target = configured_embedder.configured_model()
                 for space in chosen_spaces(slug):
-                    self.bring(
-                        space, target, asked, drop_old=options["drop_old"], anyway=options["anyway"]
-                    )
+                    self.bring(space, target, asked, drop_old=options["drop_old"], anyway=options["anyway"])
             except ProviderError as error:
                 raise CommandError(
-                    f"The embedding model failed: {error}\n"
-                    "What is done stays; the same command goes on from here."
+                    f"The embedding model failed: {error}\nWhat is done stays; the same command goes on from here."
                 ) from error
             except Conflict as error:
                 raise CommandError(f"{error}\nThe vectors stay: --anyway changes over.") from error
             except Stopped:
-                raise CommandError(
-                    "Stopped. The same command goes on from here.", returncode=130
-                ) from None
+                raise CommandError("Stopped. The same command goes on from here.", returncode=130) from None
 
     def bring(
         self,
@@ -88,15 +83,13 @@ class Command(CommandWithExamples):
         new = NewJob(LongJob.Kind.EMBEDDING, space.workspace_id, total, "entries")
         with shown_job(asked, new) as advance:
             if target != space.embedding_model:
-                self.stdout.write(
-                    f"{name}: from {_named(space.embedding_model)} to {_named(target)}"
-                )
+                self.stdout.write(f"{name}: from {_named(space.embedding_model)} to {_named(target)}")
                 settings = space.workspace.settings
                 check = partial(
-                    golden.check,
+                    golden_gate.check,
                     worker_scope(space.workspace_id, "reembed"),
                     settings,
-                    golden.ProposedChange(model=target),
+                    golden_gate.ProposedChange(model=target),
                     anyway=anyway,
                 )
                 reembedding.change(space, target, advance, check)

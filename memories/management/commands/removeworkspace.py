@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories.erase import workspace_removal
 from memories.errors import Conflict
 from memories.management.command_options import CommandWithExamples, one_workspace
-from memories.management.progress_and_import_report import see_through
+from memories.management.progress import see_through
+from memories.privacy.erase import workspace_removal
 from workspaces.models import WorkspaceRemoval
 
 

@@ -12,16 +12,15 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.utils.dateparse import parse_datetime
 
-from memories import irrevocable
 from memories.documents import blobs
+from memories.exchange.acts_again import do_again
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 from memories.models import Blob
-from memories.transfer.acts_again import do_again
-from memoryproject import backups, crossings, database_roles
-from memoryproject.backups import BackupFault
-from memoryproject.postgres import visible
-from workspaces import audit_chain, audit_signature
+from memories.privacy import irrevocable
+from memoryproject.postgres import backups, crossings, database_roles, visible
+from memoryproject.postgres.backups import BackupFault
+from workspaces.audit import audit_chain, audit_signature
 from workspaces.models import AuditEntry, Workspace
 
 MOST_LISTED = 20  # of unsigned acts
@@ -46,9 +45,7 @@ class Command(CommandWithExamples):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, help="one backup: memory-<time>")
         parser.add_argument("--dry-run", action="store_true", help="only show the plan")
-        parser.add_argument(
-            "--replace", action="store_true", help="let go of what is in the database"
-        )
+        parser.add_argument("--replace", action="store_true", help="let go of what is in the database")
         parser.add_argument("--yes", action="store_true", help="with --replace: do it")
         parser.add_argument(
             "--also-unsigned",
@@ -71,10 +68,17 @@ class Command(CommandWithExamples):
             if options["also_unsigned"]:
                 acts.trust()
             if options["dry_run"]:
-                self._tell(options, {
-                    "dryRun": True, "takenAt": manifest.taken_at, "rows": manifest.rows,
-                    "replaces": here, "acts": acts.counts, "unsigned": acts.unsigned_told,
-                })  # fmt: skip
+                self._tell(
+                    options,
+                    {
+                        "dryRun": True,
+                        "takenAt": manifest.taken_at,
+                        "rows": manifest.rows,
+                        "replaces": here,
+                        "acts": acts.counts,
+                        "unsigned": acts.unsigned_told,
+                    },
+                )
                 return
             if here and not options["replace"]:
                 raise CommandError(
@@ -84,9 +88,7 @@ class Command(CommandWithExamples):
             if here and not options["yes"]:
                 raise CommandError(f"This would go for good: {plan}. Say it with --yes.")
             if others := backups.others():
-                raise CommandError(
-                    f"{others} other connections use the database: stop the server first."
-                )
+                raise CommandError(f"{others} other connections use the database: stop the server first.")
             # Whatever ends this: the next try knows it, with the key that it will have.
             irrevocable.keep(acts, secret=secrets[0] if secrets else "")
             irrevocable.unfinished().write_text(f"{folder}\n")
@@ -115,19 +117,25 @@ class Command(CommandWithExamples):
         irrevocable.unfinished().unlink()
         if options["check"]:
             call_command("checkindex", stdout=self.stderr)
-        self._tell(options, {
-            "rows": manifest.rows, "tables": len(manifest.counts), "takenAt": manifest.taken_at,
-            "seconds": round(time.monotonic() - began, 1), "checked": options["check"],
-            "again": dict(again.counts), **_files(), "unsigned": acts.unsigned_told,
-        })  # fmt: skip
+        self._tell(
+            options,
+            {
+                "rows": manifest.rows,
+                "tables": len(manifest.counts),
+                "takenAt": manifest.taken_at,
+                "seconds": round(time.monotonic() - began, 1),
+                "checked": options["check"],
+                "again": dict(again.counts),
+                **_files(),
+                "unsigned": acts.unsigned_told,
+            },
+        )
 
     def _tell(self, options: dict[str, Any], done: dict[str, Any]) -> None:
         if options["json"]:
             self.stdout.write(json.dumps(done))
         elif "dryRun" in done:
-            here = ", ".join(
-                f"{count:,} rows of {name}" for name, count in done["replaces"].items()
-            )
+            here = ", ".join(f"{count:,} rows of {name}" for name, count in done["replaces"].items())
             self.stdout.write(
                 f"{done['rows']:,} rows, taken {done['takenAt']}, would come"
                 f" {f'in the place of {here}' if here else 'into an empty database'}"
@@ -146,8 +154,7 @@ class Command(CommandWithExamples):
                 self.stdout.write(f"{count:,} times {act} again: it was done after the backup")
         if not options["json"] and (unsigned := done["unsigned"]):
             self.stdout.write(
-                f"{len(unsigned):,} acts are not signed by this server, and are not done again"
-                " without --also-unsigned:"
+                f"{len(unsigned):,} acts are not signed by this server, and are not done again without --also-unsigned:"
             )
             for act in unsigned[:MOST_LISTED]:
                 self.stdout.write(f"  {act}")

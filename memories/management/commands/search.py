@@ -15,7 +15,7 @@ from memories.management.command_options import (
     one_workspace,
     whole_number,
 )
-from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, search
+from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, evidence_first, search
 from workspaces.models import Subject
 from workspaces.scope import worker_scope
 
@@ -40,12 +40,11 @@ class Command(CommandWithExamples):
         parser.add_argument(
             "--layers",
             type=layers,
-            default=("memories",),
-            help="memories, episodes, features, or several",
+            default=(),
+            help="memories, episodes, features, or several (default: memories and messages together, what was"
+            " said last first)",
         )
-        parser.add_argument(
-            "--limit", type=whole_number(1, 100), default=10, help="1 to 100 (default: 10)"
-        )
+        parser.add_argument("--limit", type=whole_number(1, 100), default=10, help="1 to 100 (default: 10)")
         parser.add_argument("--scores", action="store_true", help="how each score came about")
         parser.add_argument("--json", action="store_true")
 
@@ -60,9 +59,11 @@ class Command(CommandWithExamples):
             agent_id=options["agent"],
             thread_id=options["thread"],
             ranking=options["ranking"],
-            layers=options["layers"],
+            layers=options["layers"] or ("memories",),
             include=frozenset({"scores"} if options["json"] else ()),
         )
+        if not options["layers"]:
+            request = evidence_first(request)
         try:
             answer = search(worker_scope(workspace.pk, "search"), request)
         except (Invalid, Forbidden) as error:

@@ -6,20 +6,21 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
-from memories import events, stored_metrics
-from memories.api import conversation_and_chat_routes
-from memories.api.conversation_and_chat_routes import LiveChat
-from memories.events import LiveEvents
-from memories.extraction import warm_up
+from memories.api import chat_routes
+from memories.api.chat_routes import LiveChat
+from memories.events import live_events
+from memories.events.live_events import LiveEvents
+from memories.events.webhook_sender import MOST_AT_ONCE, WebhookSender
 from memories.index import configured_embedder
 from memories.management.command_options import PrintableCommand
 from memories.mcp.protocol import McpDoor
-from memories.webhooks import MOST_AT_ONCE, WebhookSender
-from memoryproject.front.lanes import CHATS_AT_ONCE, MCP, Lane
-from memoryproject.front.streams import streams_socket
-from memoryproject.mcp_process import McpProcess
-from memoryproject.stream_process import StreamProcess, Threads
-from memoryproject.web import Parent
+from memories.meters import stored_metrics
+from memories.reading.extraction import warm_up
+from memoryproject.server.front.lanes import CHATS_AT_ONCE, MCP, Lane
+from memoryproject.server.front.streams import streams_socket
+from memoryproject.server.mcp_process import McpProcess
+from memoryproject.server.stream_process import StreamProcess, Threads
+from memoryproject.server.web_processes import Parent
 
 
 class Command(PrintableCommand):
@@ -52,8 +53,8 @@ async def _serve(lane: Lane, front: str) -> None:
     streams = StreamProcess(streams_socket(front))
     # Apart from each other: whoever opens many of one kind keeps none of another waiting.
     live = LiveEvents(streams.send, Threads(1, "events").run, Threads(2, "events before").run)
-    streams.kinds[events.KIND] = live.serve
-    streams.kinds[conversation_and_chat_routes.KIND] = LiveChat(
+    streams.kinds[live_events.KIND] = live.serve
+    streams.kinds[chat_routes.KIND] = LiveChat(
         streams.send, Threads(CHATS_AT_ONCE, "chat").run, Threads(1, "chat askers").run
     ).serve
     async with McpDoor().open() as door:

@@ -9,7 +9,7 @@ from memories.management.command_options import (
     add_workspace,
     one_workspace,
 )
-from memories.stored_metrics import rows_of, table_sizes
+from memories.meters.stored_metrics import rows_of, table_sizes
 from workspaces.models import Workspace
 
 MOST_TABLES = 12
@@ -17,11 +17,7 @@ MOST_TABLES = 12
 
 class Command(CommandWithExamples):
     help = "Count what each workspace has, and the bytes of tables and indexes."
-    examples = (
-        "  manage.py stats\n"
-        "  manage.py stats --workspace acme --json\n"
-        "  manage.py stats --all-tables"
-    )
+    examples = "  manage.py stats\n  manage.py stats --workspace acme --json\n  manage.py stats --all-tables"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_workspace(parser, "all")
@@ -36,10 +32,9 @@ class Command(CommandWithExamples):
         whole = sum(size.bytes for size in sizes)
         if options["json"]:
             tables = {
-                size.name: {"rows": size.rows, "tableBytes": size.table_bytes,
-                            "indexBytes": size.index_bytes}
+                size.name: {"rows": size.rows, "tableBytes": size.table_bytes, "indexBytes": size.index_bytes}
                 for size in sizes
-            }  # fmt: skip
+            }
             told = {"workspaces": rows, "bytes": whole, "tables": tables}
             self.stdout.write(json.dumps(told, indent=2))
             return

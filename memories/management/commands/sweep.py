@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import health_parts
-from memories.features.update import update_due_sets
-from memories.index import repair, segments
+from memories.index import hnsw_segments, repair
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress_and_import_report import interruptible
+from memories.management.progress import interruptible
 from memories.models import DueVector
-from memories.sweep import Swept, sweep
+from memories.profiles.features.update import update_due_sets
+from memories.queue import workers_seen
+from memories.worker.sweep import Swept, sweep
 
 TICK = 0.2  # seconds
 
@@ -42,13 +42,13 @@ class Command(CommandWithExamples):
             repair.run_all(math.inf, told)
             done.episodes = update_due_sets(math.inf, told)
             told(summary(done))
-            segments.build_and_drop(told)
+            hnsw_segments.rebuild_indexes(told, wait=hnsw_segments.OTHERS_BUILD)
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
                 raise CommandError(f"{done.failed} sessions failed; the log says why.")
             return
-        with interruptible() as asked, health_parts.beating("sweep"):
+        with interruptible() as asked, workers_seen.beating("sweep"):
             while not asked.is_asked:
                 done = sweep(told, every)
                 repair.run_all(time.monotonic() + every, told)

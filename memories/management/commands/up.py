@@ -18,16 +18,16 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection, connections
 
-from memories.extraction import fallback
 from memories.index import repair
 from memories.management.command_options import PrintableCommand, refuse_unfinished_restore
-from memoryproject import crossings, database_roles, embedded_postgres, first_run, walls
-from memoryproject.address import Address, AddressInUse, answers, reserve
-from memoryproject.first_run import Start
-from memoryproject.postgres import login_check
+from memories.reading.extraction import fallback_chain
+from memoryproject.postgres import crossings, database_roles, embedded_postgres, login_check, walls
 from memoryproject.postgres.base import one_line_refusals
-from memoryproject.processes import Child, Pulse, Size, meeting_place, processes, supervise
-from memoryproject.start_steps import StartStep
+from memoryproject.server import first_run
+from memoryproject.server.address import Address, AddressInUse, answers, reserve
+from memoryproject.server.first_run import Start
+from memoryproject.server.processes import Child, Pulse, Size, meeting_place, processes, supervise
+from memoryproject.server.start_steps import StartStep
 from workspaces.models import Workspace
 
 
@@ -40,24 +40,27 @@ class Command(PrintableCommand):
         parser.add_argument("--host", default="127.0.0.1", help="address to listen at")
         parser.add_argument("--port", type=int, default=8000, help="0: any free one")
         parser.add_argument(
-            "--data", help="folder of all state (default: MEMORY_DATA_DIR or .data)"
+            "--data",
+            help="folder of all state (default: MEMORY_DATA_DIR)",
         )
         parser.add_argument("--info", type=Path, help="file that gets url and key when ready")
-        parser.add_argument(
-            "--web", type=count, default=cores(), help="web processes that read; as many write"
-        )
+        parser.add_argument("--web", type=count, default=cores(), help="web processes that read; as many write")
         parser.add_argument("--workers", type=count, default=2, help="worker processes")
-        parser.add_argument(
-            "--no-worker", action="store_true", help="tasks are run elsewhere, by `work`"
-        )
-        parser.add_argument(
-            "--demo", action="store_true", help="fill a workspace with an example to look at"
-        )
+        parser.add_argument("--no-worker", action="store_true", help="tasks are run elsewhere, by `work`")
+        parser.add_argument("--demo", action="store_true", help="fill a workspace with an example to look at")
 
     def handle(
-        self, *, host: str, port: int, info: Path | None, web: int, workers: int, no_worker: bool,
-        demo: bool, **_: Any,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        host: str,
+        port: int,
+        info: Path | None,
+        web: int,
+        workers: int,
+        no_worker: bool,
+        demo: bool,
+        **_: Any,
+    ) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
         try:
@@ -92,8 +95,7 @@ class Command(PrintableCommand):
         granted = database_roles.prepare(connection)
         if granted.why and walls.are_up(connection):  # the owner would find nothing behind them
             raise CommandError(
-                "The walls between workspaces stand, and this owner may not keep them up:"
-                f" {granted.advice}"
+                f"The walls between workspaces stand, and this owner may not keep them up: {granted.advice}"
             )
         if why := login_check.keep(connection):
             self.stderr.write(f"The database keeps no settings of ours: {why}. Logins set them.")
@@ -102,13 +104,11 @@ class Command(PrintableCommand):
                 database_roles.refuse_unfit_login(granted.database_role)
         with crossings.everywhere():
             raw_models = dict(
-                Workspace.objects.filter(settings__has_key="extractors").values_list(
-                    "slug", "settings__extractors"
-                )
+                Workspace.objects.filter(settings__has_key="extractors").values_list("slug", "settings__extractors")
             )
             old = repair.ring()
         for slug, raw in raw_models.items():
-            for fault in fallback.unusable(raw):
+            for fault in fallback_chain.unusable(raw):
                 self.stderr.write(f"Workspace {slug} cannot ask one of its models: {fault}.")
         if old:
             self.stdout.write(
@@ -123,7 +123,7 @@ class Command(PrintableCommand):
     def tell_demo(self) -> tuple[tuple[str, str], ...]:
         """Run the demo in its own process, which reads and embeds: this one has no threads and
         stays small."""
-        command = [sys.executable, "manage.py", "demo", "--json"]
+        command = [sys.executable, "-m", "memoryproject", "demo", "--json"]
         # Its decisions on the way belong to the story, and are no news for the log.
         env = {"LOG_LEVEL": "WARNING", **os.environ, "MEMORY_DATA_DIR": str(settings.DATA_DIR)}
         with StartStep("Example", sys.stdout):

@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import get_resolver
 
 from memories.management.command_options import PrintableCommand
-from memoryproject.web import Parent, lanes_of_web, serve_lane
+from memoryproject.server.web_processes import Parent, lanes_of_web, serve_lane
 
 
 class Command(PrintableCommand):
@@ -17,9 +17,7 @@ class Command(PrintableCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--front", required=True, help="socket where the front waits for them")
-        parser.add_argument(
-            "--processes", type=int, default=1, help="so many that read, and as many that write"
-        )
+        parser.add_argument("--processes", type=int, default=1, help="so many that read, and as many that write")
 
     def handle(self, *, front: str, processes: int, **_: Any) -> None:
         # Only here: its import starts this process's timer and fills its caches.

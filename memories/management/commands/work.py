@@ -19,11 +19,13 @@ from django_q.conf import logger
 from django_q.pusher import pusher
 from django_q.worker import worker
 
-from memories import health_parts, outbox, quick_sessions, stored_metrics
-from memories.leases import FAR
 from memories.management.command_options import PrintableCommand, refuse_unfinished_restore
-from memories.tasks import listed
-from memoryproject import database_roles
+from memories.meters import stored_metrics
+from memories.queue import outbox, workers_seen
+from memories.queue.leases import FAR
+from memories.worker import side_processes
+from memories.worker.tasks import listed
+from memoryproject.postgres import database_roles
 from memoryproject.postgres.base import one_line_refusals
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -37,7 +39,7 @@ class Sentinel(cluster.Sentinel):
     def guard(self) -> None:
         """Its rounds call this every half minute in the place of django-q2's scheduler, whose rows
         name what is run; and so show that they go on."""
-        beats = health_parts.Beats("guard")
+        beats = workers_seen.Beats("guard")
         beats.write()
         cluster.scheduler = partial(make_round, beats)
         super().guard()
@@ -60,7 +62,7 @@ class Sentinel(cluster.Sentinel):
         os._exit(1)
 
 
-def make_round(beats: health_parts.Beats, broker: Any = None) -> None:
+def make_round(beats: workers_seen.Beats, broker: Any = None) -> None:
     """Show that the guard lives, and tend the queue."""
     beats.write()
     tend_queue()
@@ -87,31 +89,33 @@ class Command(PrintableCommand):
 
     def work(self) -> None:
         stored_metrics.start()
-        health_parts.forget_the_dead()
+        workers_seen.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         cluster.worker = beating_worker  # as does the sentinel
         cluster.pusher = beating_pusher
         cluster.monitor = acknowledge
-        quick = quick_sessions.start()
+        beside = [side_processes.start(name) for name in side_processes.WORKS]
         running = cluster.Cluster()
         running.start()
         # Asked once a second: the pipe that tells of the sentinel's end is its children's, too.
         while running.sentinel.is_alive():
-            quick.join(1.0)
-            if not quick.is_alive() and running.sentinel.is_alive():
-                logger.error("%s ended (%s): another one is started", quick.name, quick.exitcode)
-                time.sleep(1.0)
-                quick = quick_sessions.start()
-        quick.terminate()
-        quick.join(PATIENCE)
-        quick.kill()  # where it did not end by itself
+            time.sleep(1.0)
+            for at, one in enumerate(beside):
+                if not one.is_alive() and running.sentinel.is_alive():
+                    logger.error("%s ended (%s): another one is started", one.name, one.exitcode)
+                    beside[at] = side_processes.start(one.name)
+        for one in beside:
+            one.terminate()
+        for one in beside:
+            one.join(PATIENCE)
+            one.kill()  # where it did not end by itself
         sys.exit(running.sentinel.exitcode and 1)
 
 
 def beating_worker(tasks: Any, *given: Any) -> None:
     """A process of the pool: each shows for itself that it lives, and runs listed jobs alone."""
-    with health_parts.beating("worker"):
+    with workers_seen.beating("worker"):
         worker(ListedTasks(tasks), *given)
 
 
@@ -142,7 +146,7 @@ def acknowledge(results: Any, broker: Any = None) -> None:
 
 def beating_pusher(*given: Any) -> None:
     """The process that hands tasks to the pool: while it hangs, all of them wait."""
-    with health_parts.beating("pusher"):
+    with workers_seen.beating("pusher"):
         pusher(*given)
 
 

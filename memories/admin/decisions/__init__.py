@@ -1,0 +1,1 @@
+"""Pages of decisions that were taken."""

@@ -1,0 +1,1 @@
+"""The playground, and the preview of an ingest."""

@@ -1,0 +1,1 @@
+"""Pages: golden questions, and judging of memories."""

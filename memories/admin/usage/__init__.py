@@ -1,0 +1,1 @@
+"""Pages on usage, costs and performance."""

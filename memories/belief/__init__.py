@@ -1,0 +1,1 @@
+"""Belief: new statements compared with old ones, decisions of people, cases."""

@@ -1,0 +1,50 @@
+"""A person's decisions about two memories, as what the message of the newer one says of the older."""
+
+import uuid
+from collections.abc import Collection
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memories.models import Citation, Supersession, Touch
+from memories.models.memory_state import DOUBTS
+
+Relation, State = Touch.Relation, Supersession.State
+SAYS = {
+    State.APPLIED: Relation.REPLACES,
+    State.REJECTED: Relation.ADDS,
+    State.UNDONE: Relation.ADDS,
+    State.PENDING: Relation.UNSURE,
+}
+
+
+def follow_decision(decision: Supersession, actor: str) -> None:
+    """Write a person's decision on the touches of the old memory by what the new one was read from; one
+    that waits again is nobody's."""
+    read_from = Citation.objects.filter(fact__memory=decision.new_id, episode__isnull=False).values("episode_id")
+    touches = Touch.objects.filter(memory=decision.old_id, episode__in=read_from)
+    _decide(touches, SAYS[State(decision.state)], "" if decision.state == State.PENDING else actor)
+
+
+def uphold(memory_id: uuid.UUID, actor: str) -> list[int]:
+    """Write that a person says that a memory holds, whatever was said later; return the touches."""
+    ids = list(Touch.objects.filter(memory=memory_id, relation__in=DOUBTS).values_list("pk", flat=True))
+    _decide(Touch.objects.filter(pk__in=ids), Relation.ADDS, actor)
+    return ids
+
+
+def question_again(touches: Collection[int]) -> None:
+    """Take back that a person said so."""
+    _decide(Touch.objects.filter(pk__in=touches), Relation.UNSURE, "")
+
+
+def _decide(touches: QuerySet[Touch], relation: str, actor: str) -> None:
+    by = Touch.By.PERSON if actor else Touch.By.RULE
+    touches.update(
+        relation=relation,
+        probability=1.0 if actor else 0.5,
+        by=by,
+        model="",
+        decided_by=actor,
+        decided_at=timezone.now(),
+    )

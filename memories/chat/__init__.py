@@ -1,0 +1,1 @@
+"""Answers of a chat from documents and memories."""

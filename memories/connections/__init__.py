@@ -1,6 +1,0 @@
-"""Connections: sources of documents that are kept in step.
-
-`connection_store` makes, changes and removes them, `sync` asks their sources and writes down what
-these say. How a source is asked is `memories/connectors`; what is fetched of it, and read, is the
-pipeline's.
-"""

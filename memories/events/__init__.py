@@ -1,0 +1,1 @@
+"""Events, read and live, and webhooks."""

@@ -1,0 +1,1 @@
+"""Languages that statements are read in."""

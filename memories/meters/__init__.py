@@ -1,0 +1,1 @@
+"""Counts, costs, breakers, and rates."""

@@ -1,0 +1,1 @@
+"""Words taken out: masks, erasure, retention, legal holds."""

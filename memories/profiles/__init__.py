@@ -1,0 +1,1 @@
+"""Knowledge of a person: profile, features, summaries."""

@@ -1,0 +1,1 @@
+"""Golden questions, calibration and reports of how good the memory is."""

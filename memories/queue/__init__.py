@@ -1,0 +1,1 @@
+"""The queue: jobs posted with their rows, leases, long work, signs of life."""

@@ -1,0 +1,1 @@
+"""Reading of messages: secrets and orders found, orders of people, claims extracted."""

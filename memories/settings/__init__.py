@@ -1,0 +1,1 @@
+"""A workspace's settings, and the rules it wrote itself."""

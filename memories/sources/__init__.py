@@ -1,0 +1,1 @@
+"""Sources of documents: what each speaks, and the connections that are kept in step."""

@@ -1,0 +1,1 @@
+"""The worker's tasks, and the sweep that finds what is due."""

@@ -1,0 +1,80 @@
+"""Processes beside the workers, each for one kind of work alone.
+
+The workers wait for models and read long texts. Meanwhile what somebody said in a sentence is learned at once,
+and the judge is asked what it changes; its model is held in that one process.
+"""
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing import Process
+
+from django.db import DatabaseError, close_old_connections, connections
+
+from memories import ingest
+from memories.ingest import judged_messages
+from memories.queue import workers_seen
+from memoryproject.postgres import crossings, visible
+
+LOOK, PAUSE = 0.5, 5.0  # seconds between two looks, and where the database takes nothing
+TURN = 10.0  # seconds for one session, and for the messages of a workspace
+LONGEST = 120  # seconds, after which the process is stuck and ends: another one is started
+log = logging.getLogger(__name__)
+
+
+def learn_quick_session() -> bool:
+    """Learn the quick session that is due next; tell whether there was one."""
+    return ingest.run_next(TURN, only_quick=True) is not None
+
+
+def judge_messages() -> bool:
+    """Ask the judge about what waits, workspace by workspace; tell whether anything was decided."""
+    with crossings.everywhere():
+        due = judged_messages.due_workspaces()
+    decided = 0
+    for workspace_id in due:
+        signal.alarm(LONGEST)
+        with visible.only(workspace_id):
+            decided += judged_messages.run(workspace_id, TURN)
+    return decided > 0
+
+
+WORKS: dict[str, Callable[[], bool]] = {"quick sessions": learn_quick_session, "judge": judge_messages}
+
+
+def start(name: str) -> Process:
+    """Start the process of one of `WORKS`; it ends when this one does."""
+    process = Process(target=_run, args=(os.getpid(), WORKS[name]), name=name, daemon=True)
+    process.start()
+    return process
+
+
+def _run(parent: int, work: Callable[[], bool]) -> None:
+    ending = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ending.set())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connections.close_all()
+    with workers_seen.beating("worker"):
+        while not ending.is_set() and os.getppid() == parent:
+            ending.wait(_do(work, ending))
+
+
+def _do(work: Callable[[], bool], ending: threading.Event) -> float:
+    """Do all that is due; return the seconds until the next look."""
+    close_old_connections()
+    try:
+        while not ending.is_set():
+            signal.alarm(LONGEST)
+            if not work():
+                return LOOK
+    except DatabaseError as error:
+        log.warning("Work waits for the database: %s", error)
+        return PAUSE
+    except Exception:
+        # Its claim counted the attempt: it is retried, and at last given up.
+        log.exception("a piece of work failed")
+    finally:
+        signal.alarm(0)
+    return LOOK

@@ -1,3 +1,0 @@
-from memoryproject.front.app import application
-
-app = application()

@@ -1,0 +1,3 @@
+from memoryproject.server.front.app import application
+
+app = application()
