@@ -28,8 +28,6 @@ PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed-lock"
 UNFINISHED = "unfinished"
 NEEDED = ("django", "rest_framework", "unfold", "django_q", "psycopg", "pgvector", "granian")
-# What a process is for, by its command.
-KINDS = {"web": "web", "servemcp": "web", "work": "worker"}
 RESTARTED = "MEMORY_BOOTSTRAPPED"
 NO_PIP = """No way to install packages was found. Do one of these, then start again:
   - install uv
@@ -40,27 +38,26 @@ NO_PIP = """No way to install packages was found. Do one of these, then start ag
 def main() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036  that is what is to be found out
         sys.exit("Python 3.11 or newer is needed; this is {}.{}.".format(*sys.version_info[:2]))
-    if sys.argv[1:2] == ["mcp"]:
-        run_bridge()
+    if sys.argv[1:2] == ["mcp"]:  # needs no package
+        run()
         return
     restarted = os.environ.pop(RESTARTED, None)
     if not is_ready():
         if restarted:
-            sys.exit(
-                f"{VENV} is not complete although it was just installed: remove it and start again."
-            )
+            sys.exit(f"{VENV} is not complete although it was just installed: remove it and start again.")
         install_once()
         os.execve(PYTHON, [str(PYTHON), *sys.argv], {**os.environ, RESTARTED: "1"})
     if is_test():
         # Tests begin hundreds of processes: without it each would compile all that it imports.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.execv(sys.executable, test_command(sys.argv[2:]))
-    if sys.argv[1:2] == ["up"]:
-        before_up(sys.argv[2:])
-    if sys.argv[1:2] and sys.argv[1] in KINDS:
-        os.environ.setdefault("PROCESS_KIND", KINDS[sys.argv[1]])
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
-    run_django()
+    run()
+
+
+def run() -> None:
+    from memoryproject import __main__ as command
+
+    command.run(["manage.py", *sys.argv[1:]])
 
 
 def is_test() -> bool:
@@ -115,14 +112,11 @@ def install_once() -> None:
 
 def works() -> bool:
     code = "import " + ", ".join(needed())
-    return (
-        PYTHON.exists()
-        and subprocess.run([PYTHON, "-c", code], stderr=subprocess.DEVNULL).returncode == 0
-    )
+    return PYTHON.exists() and subprocess.run([PYTHON, "-c", code], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def install(clear: bool) -> None:
-    from memoryproject import start_steps
+    from memoryproject.server import start_steps
 
     uv = shutil.which("uv")
     if clear:
@@ -171,48 +165,15 @@ def has_pip(python: Path) -> bool:
 
 def test_command(words: "list[str]") -> "list[str]":
     """pytest in three processes for two cores, as tests often wait for servers; a file in one
-    process, in the order of tests/conftest.py; a later -n wins. The whole suite must reach a share
-    of all branches (fail_under in pyproject.toml); a part of it is not measured."""
+    process, in the order of tests/conftest.py; a later -n wins. The tests and after them the trials
+    must reach a share of all branches (fail_under in pyproject.toml); a part is not measured."""
     able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-n")
-    is_whole = set(parser.parse_known_args(words)[1]) <= {"-v", "-vv", "-q"}
+    is_whole = set(parser.parse_known_args(words)[1]) <= {"-v", "-vv", "-q", "--trials", "--durations=0"}
     measured = ["-p", "tests.executed_lines"] if is_whole else []
     spread = ["-n", str(able + (able + 1) // 2), "--dist=loadfile", "--no-loadscope-reorder"]
     return [sys.executable, "-m", "pytest", *spread, *measured, *words]
-
-
-def before_up(words: "list[str]") -> None:
-    """The data folder must be known before the settings are read, and an old info file must go
-    before a script takes it for the new one."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--data")
-    parser.add_argument("--info", type=Path)
-    given = parser.parse_known_args(words)[0]
-    if given.data:
-        os.environ["MEMORY_DATA_DIR"] = str(Path(given.data).expanduser().resolve())
-    if given.info:
-        given.info.unlink(missing_ok=True)
-
-
-def run_bridge() -> None:
-    """MCP over standard input and output: needs no package of ours and no database."""
-    from memoryproject import mcp_bridge
-
-    mcp_bridge.main(sys.argv[2:])
-
-
-def run_django() -> None:
-    """A setting that cannot be is one line, and no trace of where it was read."""
-    from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
-
-    try:
-        execute_from_command_line(sys.argv)
-    except ImproperlyConfigured as error:
-        if "--traceback" in sys.argv:
-            raise
-        sys.exit(f"CommandError: {error}")
 
 
 if __name__ == "__main__":

@@ -34,9 +34,7 @@ class Caller:
     async def _exchange(self, request: bytes) -> tuple[bytes, bytes]:
         if self.writer is None or self.reader is None or self.reader.at_eof():
             self.close()
-            self.reader, self.writer = await asyncio.open_connection(
-                self.host, self.port, limit=LIMIT
-            )
+            self.reader, self.writer = await asyncio.open_connection(self.host, self.port, limit=LIMIT)
         reader, writer = self.reader, self.writer
         writer.write(request)
         await writer.drain()

@@ -1,4 +1,4 @@
-"""What a trial measured beside what was to hold, as a table and as JSON."""
+"""Measures of a trial beside what was to hold, as a table and as JSON."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much of the evidence is served: questions with the span of their answer, over HTTP.
+"""The share of the evidence that is served: questions with the span of their answer, over HTTP.
 
     python3 bench/document_search.py INFO SET.json [...] [--questions N] [--context]
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from memories.tokens import start_of, tokens_of
+from memories.providers.count_tokens import start_of, tokens_of
 
 ROOMS = (1_000, 2_000)
 
@@ -47,10 +47,13 @@ def hand_in(api: Api, data: dict[str, Any]) -> dict[str, str]:
     ids = {}
     for one in data["documents"]:
         body = {
-            "content": one["text"], "title": one["title"], "filename": f"{one['title'][:80]}.txt",
-            "customId": f"{data['name']}:{one['id']}", "containerTags": [data["name"]],
+            "content": one["text"],
+            "title": one["title"],
+            "filename": f"{one['title'][:80]}.txt",
+            "customId": f"{data['name']}:{one['id']}",
+            "containerTags": [data["name"]],
             "extract": "none",
-        }  # fmt: skip
+        }
         ids[str(one["id"])] = api.call("POST", "/documents", body)["id"]
     left = set(ids.values())
     while left:
@@ -64,9 +67,7 @@ def hand_in(api: Api, data: dict[str, Any]) -> dict[str, str]:
     return ids
 
 
-def covered(
-    chunks: list[dict[str, Any]], spans: list[tuple[str, int, int]], room: int, offset: Any
-) -> float:
+def covered(chunks: list[dict[str, Any]], spans: list[tuple[str, int, int]], room: int, offset: Any) -> float:
     got: list[set[int]] = [set() for _ in spans]
     left = room
     for chunk in chunks:
@@ -92,15 +93,14 @@ def measure(api: Api, data: dict[str, Any], most: int, *, in_context: bool) -> N
     for question in questions:
         spans = [(ids[str(d)], s, e) for d, s, e in question["spans"]]
         body = {
-            "query": question["text"], "limit": 10, "chunkLimit": 30, "threshold": 0,
+            "query": question["text"],
+            "limit": 10,
+            "chunkLimit": 30,
+            "threshold": 0,
             "containerTags": [data["name"]],
-        }  # fmt: skip
+        }
         results = api.call("POST", "/documents/search", body)["results"]
-        chunks = [
-            {**chunk, "document": each["document"]["id"]}
-            for each in results
-            for chunk in each["chunks"]
-        ]
+        chunks = [{**chunk, "document": each["document"]["id"]} for each in results for chunk in each["chunks"]]
         chunks.sort(key=lambda chunk: -chunk["score"])
 
         def offset(chunk: dict[str, Any]) -> int:

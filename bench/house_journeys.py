@@ -39,10 +39,7 @@ def traced(name: str) -> Iterator[set[str]]:
         sys.setprofile(None)
     files |= {file for file, _, _ in entered}
     packages = {str(Path(file).parent) for file in files}
-    print(
-        f"\njourney {name}: {len(files)} modules, {len(packages)} packages, "
-        f"{len(entered)} functions, {calls} calls"
-    )
+    print(f"\njourney {name}: {len(files)} modules, {len(packages)} packages, {len(entered)} functions, {calls} calls")
 
 
 @pytest.mark.django_db

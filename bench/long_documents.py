@@ -64,9 +64,11 @@ def bounds(felt: list[Felt]) -> list[Bound]:
         Bound("the longest ingest meanwhile", max(max(f.ingests) for f in felt), INGEST, " s"),
         Bound(
             "another workspace's document meanwhile",
-            max(max(f.documents) for f in felt), OTHERS, " s",
+            max(max(f.documents) for f in felt),
+            OTHERS,
+            " s",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _felt(path: str, own: Client, other: Client, size: int, seed: int) -> Felt:

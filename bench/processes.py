@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryproject.embedded_postgres import Home
-from memoryproject.postgres_guard import command_line, postmaster
+from memoryproject.postgres.embedded_postgres import Home
+from memoryproject.postgres.postgres_guard import command_line, postmaster
 
 PROC = Path("/proc")
 UP, WEB, WORKER, POSTGRES, GUARD, COMMAND = "up", "web", "worker", "postgres", "guard", "command"
@@ -49,7 +49,7 @@ def open_files(found: list[Found]) -> int:
 
 
 def processor_seconds(found: list[Found]) -> float:
-    """Of these processes and of their children that have ended, since they began."""
+    """Processor time of these processes and of their children that have ended, since they began."""
     ticks = 0
     for each in found:
         try:
@@ -78,9 +78,10 @@ def _kind(pid: int, words: list[str], up: int | None, family: set[int]) -> str:
         return GUARD
     if Path(words[0]).name.rstrip(":") == "postgres":
         return POSTGRES  # one that outlived its server
-    if "manage.py" in names and "work" in words[:5]:
+    is_ours = not names.isdisjoint({"manage.py", "memoryproject"})
+    if is_ours and "work" in words[:5]:
         return WORKER
-    if "manage.py" in names and "up" in words[:5] and pid not in family:
+    if is_ours and "up" in words[:5] and pid not in family:
         return UP
     return WEB if pid in family or "granian" in words[:5] else COMMAND
 

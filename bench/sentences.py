@@ -28,7 +28,7 @@ def passage(seed: int, mark: str) -> str:
 
 
 def claim(seed: int, mark: str) -> str:
-    """What somebody says of themselves; patterns read a preference out of it."""
+    """A sentence that somebody says of themselves; patterns read a preference out of it."""
     chance = random.Random(f"{seed} {mark}")
     return f"I prefer {word(chance)} over {word(chance)}."
 

@@ -17,21 +17,31 @@ from django.conf import settings
 
 from bench import processes
 from bench.http_client import Client
-from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home
+from memoryproject.postgres.embedded_postgres import DATABASE, OWNER_ROLE, Home
 
 START = 180.0  # seconds; the machine may be busy, and the database may have to recover
 STOP = 60.0
 # Nothing may leave the machine, and nothing but this folder's server be touched.
 NOT_INHERITED = (
-    "DATABASE_URL", "APP_DATABASE_URL", "DATABASE_REPLICA_URL", "DATABASE_ROLE",
-    "OPENAI_API_KEY", "OPENAI_BASE_URL",
-    "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS",
-    "RERANK_BASE_URL", "METRICS_TOKEN",
-)  # fmt: skip
+    "DATABASE_URL",
+    "APP_DATABASE_URL",
+    "DATABASE_REPLICA_URL",
+    "DATABASE_ROLE",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "EMBEDDING_MODEL",
+    "EMBEDDING_DIMENSIONS",
+    "RERANK_BASE_URL",
+    "METRICS_TOKEN",
+)
 ONLY_LOCAL = {
-    "EMBEDDING_PROVIDER": "hash", "EXTRACTION_PROVIDER": "none", "LOG_LEVEL": "WARNING",
+    "EMBEDDING_PROVIDER": "hash",
+    "EXTRACTION_PROVIDER": "none",
+    "LOG_LEVEL": "WARNING",
     "EXTRACTOR_ALLOWED_HOSTS": "localhost,127.0.0.1",
-}  # fmt: skip
+}
 
 
 Running: TypeAlias = "subprocess.Popen[str]"
@@ -108,7 +118,7 @@ class TrialServer:
         return Client(str(self.info["url"]), str(self.info["key"]), timeout)
 
     def serves(self) -> bool:
-        """Whether a request that reads rows is answered."""
+        """Tell whether a request that reads rows is answered."""
         with self.client(5.0) as client:
             return client.ask("GET", f"{self.path}/memories?limit=1").status == 200
 
@@ -164,20 +174,21 @@ class TrialServer:
                 shutil.rmtree(self.home.socket, ignore_errors=True)
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """What the database's owner reads. Raises psycopg.Error where it cannot be asked."""
+        """Return the rows that the database's owner reads. Raises psycopg.Error where it cannot be asked."""
         with self.open_database() as connection:
             return connection.execute(statement.encode(), values or None).fetchall()
 
     def open_database(self) -> psycopg.Connection[tuple[Any, ...]]:
-        """As its owner. Raises psycopg.Error."""
+        """Open a connection as the database's owner. Raises psycopg.Error."""
         return psycopg.connect(
-            host=str(self.home.socket), user=OWNER_ROLE, dbname=DATABASE, connect_timeout=10,
+            host=str(self.home.socket),
+            user=OWNER_ROLE,
+            dbname=DATABASE,
+            connect_timeout=10,
             options="-c statement_timeout=300s",
-        )  # fmt: skip
+        )
 
-    def command(
-        self, *words: str, env: Mapping[str, str] | None = None, out: int = subprocess.PIPE
-    ) -> Running:
+    def command(self, *words: str, env: Mapping[str, str] | None = None, out: int = subprocess.PIPE) -> Running:
         """A command over the server's folder, running beside it."""
         return subprocess.Popen(
             [sys.executable, "manage.py", *words],

@@ -5,14 +5,16 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from memories import ingest, review
-from memories.features.sets import discover_sets
-from memories.features.update import update_now
+from memories import ingest
+from memories.belief import review
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import FeatureSet, Memory, MemorySession
+from memories.profiles.features.set_queue import discover_sets
+from memories.profiles.features.update import update_now
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Agent, Capability, Membership, Role, Subject, User, Workspace
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import Scope
 
 PASSWORD = "a demo password"
 
@@ -40,7 +42,7 @@ TEAM = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Who may look at it."""
+    """The workspace that a story was told to, and its owner."""
 
     workspace: Workspace
     owner: User
@@ -51,9 +53,13 @@ def tell() -> Told:
     workspace = Workspace.objects.create(slug="orchard", name="Orchard Support")
     owner = _people(workspace)
     scope = Scope(
-        workspace.pk, f"user:{owner.pk}", ROLE_CAPABILITIES[Role.OWNER], user_id=owner.pk,
-        role=Role.OWNER, slug=workspace.slug,
-    )  # fmt: skip
+        workspace.pk,
+        f"user:{owner.pk}",
+        ROLE_CAPABILITIES[Role.OWNER],
+        user_id=owner.pk,
+        role=Role.OWNER,
+        slug=workspace.slug,
+    )
     _programs(workspace, owner)
     start = timezone.now() - timedelta(days=40)
     _say(scope, "trip-planning", "ada", ADA, start)
@@ -74,9 +80,7 @@ def _people(workspace: Workspace) -> User:
     )
     made = []
     for name, first, last, role in people:
-        user = User.objects.create_user(
-            name, f"{name}@example.org", PASSWORD, first_name=first, last_name=last
-        )
+        user = User.objects.create_user(name, f"{name}@example.org", PASSWORD, first_name=first, last_name=last)
         Membership.objects.create(workspace=workspace, user=user, role=role)
         made.append(user)
     return made[0]
@@ -96,9 +100,7 @@ def _programs(workspace: Workspace, owner: User) -> None:
     issue_key(workspace.pk, narrow, actor=actor, user=owner)
 
 
-def _say(
-    scope: Scope, thread: str, user: str, turns: tuple[tuple[str, str], ...], start: datetime
-) -> None:
+def _say(scope: Scope, thread: str, user: str, turns: tuple[tuple[str, str], ...], start: datetime) -> None:
     messages = []
     for number, (asked, answered) in enumerate(turns):
         at = start + timedelta(minutes=3 * number)
@@ -106,9 +108,11 @@ def _say(
         messages.append(NewMessage(answered, "assistant", created_at=at + timedelta(seconds=20)))
     for pair in range(0, len(messages), 2):
         request = IngestRequest(
-            messages=tuple(messages[pair : pair + 2]), user_id=user, agent_id="assistant",
+            messages=tuple(messages[pair : pair + 2]),
+            user_id=user,
+            agent_id="assistant",
             thread_id=thread,
-        )  # fmt: skip
+        )
         ingest.run(ingest.receive(scope, request).pk)
 
 
@@ -149,6 +153,9 @@ def _trouble(scope: Scope) -> None:
     request = IngestRequest(content="Ada asked about ferries to the islands.", user_id="ada")
     session = ingest.receive(scope, request)
     MemorySession.objects.filter(pk=session.pk).update(
-        state=MemorySession.State.DEAD, attempts=3, error="anthropic: 529 overloaded",
-        next_attempt_at=None, finished_at=timezone.now(),
-    )  # fmt: skip
+        state=MemorySession.State.DEAD,
+        attempts=3,
+        error="anthropic: 529 overloaded",
+        next_attempt_at=None,
+        finished_at=timezone.now(),
+    )

@@ -1,4 +1,4 @@
-"""What all trials have in common: a spare folder, a server in it, bounds, and an end in order."""
+"""The frame of all trials: a spare folder, a server in it, bounds, and an end in order."""
 
 import os
 import signal

@@ -27,9 +27,7 @@ def main(user: str) -> None:
                 continue
             reply = answer(question, memory.context(question, user_id=user, tokens=500).text)
             print(reply)
-            told = memory.ingest(
-                [{"role": "user", "content": question}], user_id=user, thread_id=thread
-            )
+            told = memory.ingest([{"role": "user", "content": question}], user_id=user, thread_id=thread)
             for made in told.memories or ():
                 print(f"(learned) {made.content}")
 

@@ -7,6 +7,7 @@ from django.contrib.admin import site
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver
 
+from memories.belief.resolve import CaseAbout, NewItem, open_case
 from memories.models import (
     Breaker,
     Case,
@@ -33,7 +34,6 @@ from memories.models import (
     WorkspacePattern,
     WorkspaceSlot,
 )
-from memories.resolve import CaseAbout, NewItem, open_case
 from tests.desk import list_of, page_of
 from tests.factories import (
     AgentFactory,
@@ -68,17 +68,33 @@ OF_THE_SERVER = {
 NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
-    "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
-    "memories_case_act", "memories_decided_undo", "memories_review", "memories_jump",
+    "login",
+    "login_code",
+    "logout",
+    "search",
+    "autocomplete",
+    "jsi18n",
+    "memories_review_act",
+    "memories_case_act",
+    "memories_decided_undo",
+    "memories_review",
+    "memories_jump",
     "memories_running",
     "memories_unmask",
-    "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
-    "memories_workspacepattern_rehearsal", "memories_workspaceslot_rehearsal",
+    "memories_pattern_trial",
+    "memories_slot_trial",
+    "memories_change_trial",
+    "memories_workspacepattern_rehearsal",
+    "memories_workspaceslot_rehearsal",
     "memories_workspacechange_rehearsal",
     # only a program adds these
-    "memories_evaluationrun_add", "memories_indexrepair_add", "memories_workerbeat_add",
-    "memories_breaker_add", "workspaces_loginattempt_add", "django_q_ormq_add",
-}  # fmt: skip
+    "memories_evaluationrun_add",
+    "memories_indexrepair_add",
+    "memories_workerbeat_add",
+    "memories_breaker_add",
+    "workspaces_loginattempt_add",
+    "django_q_ormq_add",
+}
 
 
 def rows_of(workspace: Workspace) -> list[Model]:
@@ -88,11 +104,13 @@ def rows_of(workspace: Workspace) -> list[Model]:
     memory = MemoryFactory(content=SECRET, **about)
     fact = FactFactory(statement=SECRET, memory=memory, **about)
     session = SessionFactory(error=SECRET, **about)
-    episode = CitationFactory(
-        fact=fact, episode__workspace=workspace, episode__content=SECRET
-    ).episode
+    episode = CitationFactory(fact=fact, episode__workspace=workspace, episode__content=SECRET).episode
     return [
-        workspace, subject, memory, fact, episode,
+        workspace,
+        subject,
+        memory,
+        fact,
+        episode,
         MembershipFactory(workspace=workspace, user__username=SECRET),
         InvitationFactory(workspace=workspace, email=f"{SECRET}@example.org"),
         AgentFactory(workspace=workspace, external_id=SECRET),
@@ -107,37 +125,53 @@ def rows_of(workspace: Workspace) -> list[Model]:
         *_told(workspace),
         _miss(fact, episode),
         _case(memory),
-        Document.objects.create(
-            title=SECRET, visibility="team", state="failed", error_code="no_text", **about
-        ),
-        Connection.objects.create(
-            workspace=workspace, provider="folder", name=SECRET, visibility="team"
-        ),
+        Document.objects.create(title=SECRET, visibility="team", state="failed", error_code="no_text", **about),
+        Connection.objects.create(workspace=workspace, provider="folder", name=SECRET, visibility="team"),
         Space.objects.create(workspace=workspace, container_tag="orchard", name=SECRET),
         Intent.objects.create(
-            workspace=workspace, subject=subject, session=session, episode=episode,
-            kind="forget", state="done", start=0, end=len(SECRET),
+            workspace=workspace,
+            subject=subject,
+            session=session,
+            episode=episode,
+            kind="forget",
+            state="done",
+            start=0,
+            end=len(SECRET),
         ),
         Erasure.objects.create(
-            workspace=workspace, kind="subject", target_id=subject.pk, requested_by=SECRET,
-            state="failed", error=SECRET,
+            workspace=workspace,
+            kind="subject",
+            target_id=subject.pk,
+            requested_by=SECRET,
+            state="failed",
+            error=SECRET,
         ),
-        LongJob.objects.create(
-            workspace=workspace, kind="import", total=9, unit="messages", requested_by=SECRET
-        ),
-    ]  # fmt: skip
+        LongJob.objects.create(workspace=workspace, kind="import", total=9, unit="messages", requested_by=SECRET),
+    ]
 
 
 def _folded(about: dict[str, Any]) -> list[Model]:
     owned = FeatureSet.objects.create(key=SECRET, **about)
     feature = Feature.objects.create(
-        set=owned, category="identity", tag="home", feature="city", value=SECRET,
-        content=SECRET, method="manual", fingerprint=b"x", **about,
-    )  # fmt: skip
+        set=owned,
+        category="identity",
+        tag="home",
+        feature="city",
+        value=SECRET,
+        content=SECRET,
+        method="manual",
+        fingerprint=b"x",
+        **about,
+    )
     feature.changes.create(
-        workspace=owned.workspace, set=owned, action="add", after={"value": SECRET}, by=SECRET,
-        batch=feature.pk, occurred_at=feature.created_at,
-    )  # fmt: skip
+        workspace=owned.workspace,
+        set=owned,
+        action="add",
+        after={"value": SECRET},
+        by=SECRET,
+        batch=feature.pk,
+        occurred_at=feature.created_at,
+    )
     return [owned, feature]
 
 
@@ -163,9 +197,13 @@ def _own_words(workspace: Workspace) -> list[Model]:
 
 def _miss(fact: Fact, episode: Episode) -> Miss:
     return Miss.objects.create(
-        workspace_id=fact.workspace_id, session=fact.session, episode=episode, text=SECRET,
-        statements=[SECRET], found_by="person",
-    )  # fmt: skip
+        workspace_id=fact.workspace_id,
+        session=fact.session,
+        episode=episode,
+        text=SECRET,
+        statements=[SECRET],
+        found_by="person",
+    )
 
 
 def _case(memory: Memory) -> Case:

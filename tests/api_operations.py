@@ -7,8 +7,8 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
-from memories.features.sets import discover_sets
-from memories.features.update import update_now
+from memories.profiles.features.set_queue import discover_sets
+from memories.profiles.features.update import update_now
 from tests.api_fixtures import Answer, Caller, caller
 from tests.factories import MembershipFactory
 from tests.people import Person
@@ -49,9 +49,12 @@ BODIES: dict[str, Any] = {
     "createWebhook": {"url": "https://example.org/two", "events": ["case.opened"]},
     "createSet": {"key": "own"},
     "createFeature": {
-        "category": "identity", "tag": "home", "feature": "home", "value": "Oslo",
+        "category": "identity",
+        "tag": "home",
+        "feature": "home",
+        "value": "Oslo",
     },
-}  # fmt: skip
+}
 ORDER = ("I have a horse called Thunder.", "I was only kidding about the horse.")
 CHANGED = "I prefer spaces over tabs."
 
@@ -163,9 +166,7 @@ def furnish(alice: Person) -> dict[str, str]:
     source = {"provider": "folder", "options": {"path": "/nowhere"}, "minutes": 0}
     rows["connections"] = http.post("/connections", source).body["id"]
     rows["spaces"] = http.get("/spaces").body["results"][0]["id"]
-    rows["intents"] = http.post("/memories/ingest", {"messages": forgotten, "userId": "u3"}).body[
-        "intents"
-    ][0]["id"]
+    rows["intents"] = http.post("/memories/ingest", {"messages": forgotten, "userId": "u3"}).body["intents"][0]["id"]
     rows["memories"] = told["memories"][0]["id"]
     question = {"query": "tabs or spaces", "userId": "u1", "memoryIds": [rows["memories"]]}
     rows["golden-questions"] = http.post("/golden-questions", question).body["id"]

@@ -65,9 +65,7 @@ def typescript_client(into: Path) -> Path:
         shutil.copy(package / name, into)
     shutil.copytree(package / "src", into / "src")
     command = json.loads((package / "package.json").read_text())["scripts"]["types"].split()
-    words = [
-        ROOT / "docs" / "openapi.yaml" if "openapi.yaml" in word else word for word in command[1:]
-    ]
+    words = [ROOT / "docs" / "openapi.yaml" if "openapi.yaml" in word else word for word in command[1:]]
     run([modules / ".bin" / command[0], *words], cwd=into)
     run([modules / ".bin" / "tsc"], cwd=into)
     return into / "dist" / "index.js"
@@ -78,14 +76,16 @@ def run(command: list[Any], cwd: Path | None = None) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def steps_of(
-    program: Path | str, driver: str, server: Server, *words: str, **env: str
-) -> dict[str, str]:
+def steps_of(program: Path | str, driver: str, server: Server, *words: str, **env: str) -> dict[str, str]:
     """What each step of a driver came to: "" where it did."""
     said = {
-        "PATH": os.environ["PATH"], "HOME": str(server.folder), "BASE_URL": server.info["url"],
-        "API_KEY": server.info["key"], "WORKSPACE": server.info["workspace"], **env,
-    }  # fmt: skip
+        "PATH": os.environ["PATH"],
+        "HOME": str(server.folder),
+        "BASE_URL": server.info["url"],
+        "API_KEY": server.info["key"],
+        "WORKSPACE": server.info["workspace"],
+        **env,
+    }
     done = subprocess.run(
         [program, CLIENTS / driver, *words],
         env=said,

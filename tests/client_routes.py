@@ -21,9 +21,12 @@ def client_routes() -> Iterator[tuple[str, str]]:
 def address_of(pattern: str, memory: Memory, text: str | None = None) -> str:
     """From the root of the server; in the place of each id one that may be there, or `text`."""
     known = {
-        "<str:row>": str(memory.pk), "<str:kind>": "user", "<str:name>": "a-document",
-        "<path:name>": "ada", "<path:rest>": "nothing/",
-    }  # fmt: skip
+        "<str:row>": str(memory.pk),
+        "<str:kind>": "user",
+        "<str:name>": "a-document",
+        "<path:name>": "ada",
+        "<path:rest>": "nothing/",
+    }
     for place, value in known.items():
         pattern = pattern.replace(place, value if text is None else text)
     return f"//{pattern}"

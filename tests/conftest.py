@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.plugin import DjangoDbBlocker
 
-from memories import breakers
+from memories.meters import breakers
 from memoryproject.postgres import visible
 from tests import empty_tables, template_database
 from tests.api_operations import Furnished, furnish
+from tests.live_server import Server, measured
 from tests.ordinary_role import ordinary_role
 from tests.people import Person, backend_of, bound_to_agent
 from workspaces.models import Workspace
@@ -47,6 +49,16 @@ def no_foreign_loop(request: pytest.FixtureRequest) -> Iterator[None]:
         asyncio._set_running_loop(loop)
 
 
+@pytest.fixture(scope="module")
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of the module's own, begun over a migrated folder."""
+    server = Server(tmp_path_factory.mktemp(request.path.stem), env=measured())
+    try:
+        yield server.wait_until_ready()
+    finally:
+        server.end()
+
+
 @pytest.fixture(autouse=True)
 def one_day() -> None:
     """What a test writes and what it then reads of today is of one day: none begins in the last
@@ -72,9 +84,7 @@ def nothing_asked_for() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def served_by_the_ordinary_role(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def served_by_the_ordinary_role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests furnish as the owner; what answers a request is the role that serves, as on a
     server."""
     names = {"db", "transactional_db", "live_server"}
@@ -148,21 +158,56 @@ def still_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
     return now
 
 
+# The trials: servers, clients of others by their own packages, faults, upgrades, every page in both
+# themes. Long, and asked for by --trials or by the name of the file.
+TRIALS = (
+    "test_trials.py",
+    "test_pages.py",
+    "test_clients.py",
+    "test_up.py",
+    "test_survival.py",
+    "test_front.py",
+    "test_guides.py",
+    "test_upgrades.py",
+    "test_benchmark.py",
+    "test_benchmark_folding.py",
+    "test_benchmark_pages.py",
+    "test_benchmark_walls.py",
+    "test_pooler.py",
+    "test_replica.py",
+    "test_replica_reads.py",
+    "test_front_crowd.py",
+    "test_frozen_database.py",
+    "test_mcp_live.py",
+    "test_python_client.py",
+    "test_examples.py",
+    "test_health_live.py",
+    "test_quick_sessions.py",
+    "test_prove_isolation.py",
+    "test_package.py",
+)
 # Processes that share the tests take these first: none is left alone with one at the end.
 LONGEST = (
-    "test_trials.py", "test_api_bad_input.py", "test_pages.py", "test_clients.py", "test_up.py",
-    "test_survival.py", "test_front.py", "test_guides.py", "test_upgrades.py", "test_statements.py",
-    "test_benchmark.py", "test_pooler.py", "test_replica.py", "test_front_crowd.py",
-    "test_frozen_database.py", "test_mcp_live.py", "test_python_client.py", "test_health_live.py",
-    "test_quick_sessions.py", "test_workspace_removal.py", "test_review.py", "test_desk.py",
-    "test_prove_isolation.py", "test_plans_walked.py", "test_backups.py",
-)  # fmt: skip
+    *TRIALS,
+    "test_api_bad_input.py",
+    "test_statements.py",
+    "test_workspace_removal.py",
+    "test_review.py",
+    "test_desk.py",
+    "test_plans_walked.py",
+    "test_backups.py",
+)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest files, then those with most tests; within a file as they stand. In processes of
-    pytest-xdist only (with --no-loadscope-reorder)."""
+    """The trials or the others, and files that are named. In processes of pytest-xdist the longest files
+    come first (with --no-loadscope-reorder), then those with most tests; within a file as they stand."""
+    named = {Path(argument.partition("::")[0]).name for argument in config.args}
+    is_trial = config.getoption("trials")
+    wanted = [item for item in items if (item.path.name in TRIALS) == is_trial or item.path.name in named]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(wanted)])
+    items[:] = wanted
     if not hasattr(config, "workerinput"):
         return
     counts = Counter(item.path for item in items)
@@ -182,8 +227,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--trials", action="store_true", help="run the long trials, and nothing else")
     parser.addoption(
         "--write-statements",
         action="store_true",
-        help="write tests/statements anew (see tests/test_statements.py)",
+        help="write tests/statements anew (see tests/postgres/test_statements.py)",
     )

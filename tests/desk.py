@@ -45,9 +45,7 @@ def desk_of(user: User) -> Desk:
 
 
 def member(workspace: Workspace, role: str = Role.OWNER, **person: Any) -> Desk:
-    return desk_of(
-        MembershipFactory(workspace=workspace, role=role, user=UserFactory(**person)).user
-    )
+    return desk_of(MembershipFactory(workspace=workspace, role=role, user=UserFactory(**person)).user)
 
 
 def superuser() -> Desk:

@@ -11,7 +11,8 @@ import factory
 from django.utils import timezone
 from factory.django import DjangoModelFactory
 
-from memories.english import lexical
+from memories.belief.resolve import CaseAbout, NewItem, open_case
+from memories.language.english import lexical
 from memories.models import (
     Case,
     Citation,
@@ -23,8 +24,8 @@ from memories.models import (
     MemorySession,
     Rejection,
     Supersession,
+    Touch,
 )
-from memories.resolve import CaseAbout, NewItem, open_case
 from workspaces.models import (
     Agent,
     ApiKey,
@@ -204,12 +205,32 @@ class CitationFactory(DjangoModelFactory):
 
     workspace = factory.SelfAttribute("fact.workspace")
     fact = factory.SubFactory(FactFactory)
-    episode = factory.SubFactory(
-        EpisodeFactory, workspace=factory.SelfAttribute("..fact.workspace")
-    )
+    episode = factory.SubFactory(EpisodeFactory, workspace=factory.SelfAttribute("..fact.workspace"))
     quote = factory.LazyAttribute(lambda c: c.episode.content)
     start = factory.LazyAttribute(lambda c: c.episode.content.index(c.quote))
     end = factory.LazyAttribute(lambda c: c.start + len(c.quote))
+
+
+class TouchFactory(DjangoModelFactory):
+    """The whole message touches the memory, and nobody knows what it says of it."""
+
+    class Meta:
+        model = Touch
+
+    workspace = factory.SelfAttribute("memory.workspace")
+    memory = factory.SubFactory(MemoryFactory)
+    episode = factory.SubFactory(
+        EpisodeFactory,
+        workspace=factory.SelfAttribute("..memory.workspace"),
+        subject=factory.SelfAttribute("..memory.subject"),
+        occurred_at=LONG_AGO + timedelta(days=30),
+    )
+    start = 0
+    end = factory.LazyAttribute(lambda t: len(t.episode.content))
+    said_at = factory.LazyAttribute(lambda t: t.episode.occurred_at)
+    relation = Touch.Relation.UNSURE
+    probability = 0.5
+    by = Touch.By.RULE
 
 
 class SupersessionFactory(DjangoModelFactory):
@@ -220,9 +241,7 @@ class SupersessionFactory(DjangoModelFactory):
         skip_postgeneration_save = True
 
     workspace = factory.SubFactory(WorkspaceFactory)
-    old = factory.SubFactory(
-        MemoryFactory, workspace=factory.SelfAttribute("..workspace"), pinned=True
-    )
+    old = factory.SubFactory(MemoryFactory, workspace=factory.SelfAttribute("..workspace"), pinned=True)
     new = factory.SubFactory(
         MemoryFactory,
         workspace=factory.SelfAttribute("..workspace"),
@@ -239,9 +258,7 @@ class SupersessionFactory(DjangoModelFactory):
         if self.state != Supersession.State.PENDING or self.case_id is not None:
             return
         about = CaseAbout(self.workspace_id, self.new.subject_id, "other", self.old_id)
-        items = [
-            NewItem(each.created_at, self.rule, memory_id=each.pk) for each in (self.old, self.new)
-        ]
+        items = [NewItem(each.created_at, self.rule, memory_id=each.pk) for each in (self.old, self.new)]
         self.case_id = open_case(about, Case.Kind.HELD, items)
         self.save(update_fields=["case"])
 
@@ -263,9 +280,13 @@ def chain_of(workspace: Workspace, *contents: str, **shared: Any) -> list[Memory
     for number, content in enumerate(contents, start=1):
         at = LONG_AGO + timedelta(days=30 * number)
         new = MemoryFactory(
-            workspace=workspace, content=content, version=number, created_at=at,
-            valid_from=at, **shared,
-        )  # fmt: skip
+            workspace=workspace,
+            content=content,
+            version=number,
+            created_at=at,
+            valid_from=at,
+            **shared,
+        )
         if versions:
             replace(versions[-1], new, at)
         versions.append(new)
@@ -279,20 +300,27 @@ def replace(old: Memory, new: Memory, at: datetime) -> Supersession:
     old.save(update_fields=["superseded_by", "superseded_at", "valid_until"])
     old.refresh_from_db()
     return SupersessionFactory(
-        workspace=old.workspace, old=old, new=new, rule="nearest", similarity=0.93,
-        state=Supersession.State.APPLIED, decided_at=at,
-    )  # fmt: skip
+        workspace=old.workspace,
+        old=old,
+        new=new,
+        rule="nearest",
+        similarity=0.93,
+        state=Supersession.State.APPLIED,
+        decided_at=at,
+    )
 
 
 def evidence(memory: Memory, said: str, quote: str = "", **about: Any) -> Fact:
     """A fact under `memory`, cited from an episode that says `said`; `about` is the episode's."""
     fact = FactFactory(
-        workspace=memory.workspace, memory=memory, subject=memory.subject,
-        statement=memory.content, category=memory.category, fact_type=memory.fact_type,
-    )  # fmt: skip
-    episode = EpisodeFactory(
-        workspace=memory.workspace, subject=memory.subject, content=said, **about
+        workspace=memory.workspace,
+        memory=memory,
+        subject=memory.subject,
+        statement=memory.content,
+        category=memory.category,
+        fact_type=memory.fact_type,
     )
+    episode = EpisodeFactory(workspace=memory.workspace, subject=memory.subject, content=said, **about)
     fact.session = episode.session
     fact.save(update_fields=["session"])
     CitationFactory(fact=fact, episode=episode, quote=quote or said)

@@ -28,8 +28,8 @@ from urllib.request import Request, urlopen
 
 import psycopg
 
-from memoryproject.backups import counts_of
-from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive, program
+from memoryproject.postgres.backups import counts_of
+from memoryproject.postgres.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive, program
 
 TREE = Path(__file__).resolve().parent.parent
 RELEASES = TREE / "tests" / "releases"
@@ -95,34 +95,69 @@ FORGOTTEN, PINNED = ("mira", "walnuts"), ("jonas", "Signe")
 MORE = (
     ("", "POST", "/memories/ingest", {"content": "Nothing to keep.", "userId": "gone"}),
     ("", "POST", "/memories/ingest", {"content": "The password of the wiki is tR0ub4dor-31."}),
-    ("", "POST", "/memories/ingest", {"userId": "lena", "messages": [
-        {"role": "user", "content": "I have a horse called Thunder."},
-        {"role": "user", "content": "I was only kidding about the horse."},
-    ]}),
-    ("", "POST", "/documents", {
-        "content": "# Pumps\n\nThe pump in hall 4 runs at 60 bar.", "mode": "sync",
-        "containerTags": ["manuals"], "customId": "pumps",
-    }),
-    ("", "POST", "/documents", {
-        "content": "# Pumps\n\nThe pump in hall 4 runs at 70 bar.", "mode": "sync",
-        "containerTags": ["manuals"], "customId": "pumps",
-    }),
+    (
+        "",
+        "POST",
+        "/memories/ingest",
+        {
+            "userId": "lena",
+            "messages": [
+                {"role": "user", "content": "I have a horse called Thunder."},
+                {"role": "user", "content": "I was only kidding about the horse."},
+            ],
+        },
+    ),
+    (
+        "",
+        "POST",
+        "/documents",
+        {
+            "content": "# Pumps\n\nThe pump in hall 4 runs at 60 bar.",
+            "mode": "sync",
+            "containerTags": ["manuals"],
+            "customId": "pumps",
+        },
+    ),
+    (
+        "",
+        "POST",
+        "/documents",
+        {
+            "content": "# Pumps\n\nThe pump in hall 4 runs at 70 bar.",
+            "mode": "sync",
+            "containerTags": ["manuals"],
+            "customId": "pumps",
+        },
+    ),
     ("", "POST", "/documents", {"content": " \n ", "mode": "sync"}),
-    ("", "POST", "/connections", {
-        "provider": "folder", "options": {"path": "/nowhere"}, "minutes": 0,
-    }),
+    (
+        "",
+        "POST",
+        "/connections",
+        {
+            "provider": "folder",
+            "options": {"path": "/nowhere"},
+            "minutes": 0,
+        },
+    ),
     ("", "POST", "/teams", {"name": "harbour"}),
     ("", "POST", "/keys", {"name": "spare"}),
     ("", "POST", "/members", {"email": "guest@example.org", "role": "viewer"}),
     ("", "POST", "/golden-questions", {"query": "staging server", "answer": "Debian"}),
     ("", "POST", "/golden-runs", {}),
-    ("hook", "POST", "/webhooks", {
-        "url": "https://example.org/hook", "events": ["session.done", "memory.changed"],
-    }),
+    (
+        "hook",
+        "POST",
+        "/webhooks",
+        {
+            "url": "https://example.org/hook",
+            "events": ["session.done", "memory.changed"],
+        },
+    ),
     ("", "POST", "/webhooks/{hook}/ping", {}),
     ("hold", "POST", "/holds", {"userId": "rada", "reason": "Case 12"}),
     ("", "POST", "/holds/{hold}/lift", {}),
-)  # fmt: skip
+)
 
 
 Call: TypeAlias = Callable[..., dict[str, Any]]  # (method, path below the workspace, body)
@@ -200,7 +235,12 @@ def answers(call: Call) -> dict[str, Any]:
     for user, queries in QUERIES.items():
         for query in queries:
             for ranking in ("linea", "hybrid"):
-                body = {"query": query, "ranking": ranking, **({"userId": user} if user else {})}
+                body = {
+                    "query": query,
+                    "ranking": ranking,
+                    "layers": ["memories"],
+                    **({"userId": user} if user else {}),
+                }
                 hits = call("POST", "/memories/search", body)["results"]
                 contents = [hit["memory"]["content"] for hit in hits]
                 searches.setdefault(f"{user}: {query}", {})[ranking] = contents
@@ -254,9 +294,7 @@ def server(tree: Path, data: Path) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("version")
     parser.add_argument("--tree", type=Path, default=TREE, help="a checkout of the release")
     parser.add_argument("--out", type=Path, default=RELEASES)
@@ -271,9 +309,11 @@ def main() -> None:
             time.sleep(SETTLED)
             if (options.tree / "tests" / "release_rows.py").exists():
                 subprocess.run(
-                    [sys.executable, "-c", ADD_ROWS], check=True, cwd=options.tree,
+                    [sys.executable, "-c", ADD_ROWS],
+                    check=True,
+                    cwd=options.tree,
                     env=CLEAN | {"MEMORY_DATA_DIR": str(data)},
-                )  # fmt: skip
+                )
             recorded["rows"], dumped = rows(data), dump(data)
     kept = options.out / options.version
     kept.mkdir(parents=True, exist_ok=True)

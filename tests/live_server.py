@@ -14,8 +14,8 @@ from urllib.request import Request, urlopen
 
 import psycopg
 
-from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive
-from memoryproject.postgres_guard import command_line
+from memoryproject.postgres.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive
+from memoryproject.postgres.postgres_guard import command_line
 from tests import migrated_folder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,9 +116,7 @@ class Server:
         """What a command over this server's folder prints."""
         env = {**strangers_environment(), "MEMORY_DATA_DIR": str(self.folder / "data")}
         command = [sys.executable, "manage.py", *words]
-        done = subprocess.run(
-            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
-        )
+        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

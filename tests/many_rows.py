@@ -26,6 +26,7 @@ from memories.models import (
     Speaker,
     Supersession,
     TalkSummary,
+    Touch,
 )
 from workspaces.models import Agent, AuditEntry, Subject
 
@@ -39,9 +40,7 @@ def fill(model: type[models.Model], source: str = MEMORIES, **said: str) -> None
     names = ", ".join(f'"{name}"' for name in columns)
     values = ", ".join(columns.values())
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"insert into {model._meta.db_table} ({names}) select {values} from {source}"
-        )
+        cursor.execute(f"insert into {model._meta.db_table} ({names}) select {values} from {source}")
 
 
 def _fields(model: type[models.Model]) -> list[Any]:
@@ -68,15 +67,21 @@ def own(kind: str) -> str:
     return f"overlay(md5(m.id::text || '{kind}') placing '00' from 1)::uuid"
 
 
+OF = {"workspace_id": "workspace_id"}
+ABOUT = {**OF, "subject_id": own("subject")}
+
+
+def analyze() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("analyze")
+
+
 def fill_beside_memories() -> None:
     """Each memory came out of a session, an episode, a fact and a citation of its own, is about a
     subject with a set and a feature, and was said no to once."""
-    of = {"workspace_id": "workspace_id"}
-    about = {**of, "subject_id": own("subject")}
-    fill(Subject, **of, id=own("subject"), external_id="id::text")
+    of, about = OF, ABOUT
+    fill_said()
     fill(Agent, **of, id=own("agent"), external_id="id::text")
-    fill(Conversation, **about, id=own("talk"), external_id="id::text")
-    _fill_said(of, about)
     _fill_features(of, about)
     no = {"content": "content", "fingerprint": "fingerprint", "rejected_by": "'test'"}
     fill(Rejection, **about, **no)
@@ -97,11 +102,15 @@ def fill_beside_memories() -> None:
     fill(Speaker, "memories_entry", **heard, assistant="false")
     seen = "'00ffffff-ffff-ffff-ffff-ffffffffffff'"  # all has been looked through
     fill(SetDiscovery, "workspaces_workspace", workspace_id="id", seen=seen)
-    with connection.cursor() as cursor:
-        cursor.execute("analyze")
+    analyze()
 
 
-def _fill_said(of: dict[str, str], about: dict[str, str]) -> None:
+def fill_said() -> None:
+    """Each memory came out of a session, an episode, a fact and a citation of its own; another
+    memory's episode touches it."""
+    of, about = OF, ABOUT
+    fill(Subject, **of, id=own("subject"), external_id="id::text")
+    fill(Conversation, **about, id=own("talk"), external_id="id::text")
     talk = {**about, "conversation_id": own("talk")}
     done = {"id": own("session"), "state": "'done'", "requested_by": "'test'"}
     fill(MemorySession, **talk, **done)
@@ -110,6 +119,17 @@ def _fill_said(of: dict[str, str], about: dict[str, str]) -> None:
     read = {"statement": "content", "method": "'manual'", "visibility": "'global'"}
     fill(Fact, **about, **read, id=own("fact"), session_id=own("session"), memory_id="id")
     fill(Citation, **of, fact_id=own("fact"), episode_id=own("episode"), **SPAN)
+    span = {"start": "0", "end": "3", "said_at": "now()"}
+    said = {"relation": "'adds'", "probability": "0.5", "by": "'rule'", "decided_at": "now()"}
+    fill(
+        Touch,
+        f"{MEMORIES} where before is not null",
+        **of,
+        **span,
+        **said,
+        memory_id="before",
+        episode_id=own("episode"),
+    )
 
 
 def _fill_features(of: dict[str, str], about: dict[str, str]) -> None:

@@ -8,11 +8,23 @@ MARKS = {"_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "gettext_n
 # Arguments that are read by people: by keyword, of any call; by place, of these.
 KEYWORDS = {"label", "help_text", "description", "question", "title", "submit"}
 PLACES = {
-    "Verb": (1, 4), "Empty": (0, 1), "ListView": (0,), "ValidationError": (0,),
-    "DecisionResult": (2,), "done": (0,), "success": (1,), "error": (1,), "warning": (1,),
-    "info": (1,), "_choice": (0, 2), "_moment": (0, 1), "_json": (0, 1), "lines": (0, 1),
-    "Tab": (0, 2), "Section": (0,),
-}  # fmt: skip
+    "Verb": (1, 4),
+    "Empty": (0, 1),
+    "ListView": (0,),
+    "ValidationError": (0,),
+    "DecisionResult": (2,),
+    "done": (0,),
+    "success": (1,),
+    "error": (1,),
+    "warning": (1,),
+    "info": (1,),
+    "_choice": (0, 2),
+    "_moment": (0, 1),
+    "_json": (0, 1),
+    "lines": (0, 1),
+    "Tab": (0, 2),
+    "Section": (0,),
+}
 # Attributes of classes, and dicts of them, and values of what a page is given.
 ATTRIBUTES = {"search_help_text", "title", "add_label", "labels", "help_texts", "states"}
 CONTEXT = {"title", "submit_label"}

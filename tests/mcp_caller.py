@@ -61,23 +61,30 @@ class McpCaller:
         """`message` as JSON, or bytes as they are."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         shown = {
-            "authorization": f"Bearer {self.key}", "accept": "application/json, text/event-stream",
-            "host": "testserver", "x-request-id": "r-1", "mcp-protocol-version": self.era,
-        }  # fmt: skip
+            "authorization": f"Bearer {self.key}",
+            "accept": "application/json, text/event-stream",
+            "host": "testserver",
+            "x-request-id": "r-1",
+            "mcp-protocol-version": self.era,
+        }
         if self.era == MODERN and isinstance(message, dict):
             shown["mcp-method"] = message["method"]
             if name := message["params"].get("name") or message["params"].get("uri"):
                 shown["mcp-name"] = str(name)
-        named = {
-            "HTTP_" + name.upper().replace("-", "_"): value
-            for name, value in {**shown, **self.headers}.items()
-        }
+        named = {"HTTP_" + name.upper().replace("-", "_"): value for name, value in {**shown, **self.headers}.items()}
         path = unquote(self.path).encode().decode("latin-1")
         asked: dict[str, Any] = {
-            "REQUEST_METHOD": method, "PATH_INFO": path, "REMOTE_ADDR": "127.0.0.1",
-            "SERVER_NAME": "testserver", "SERVER_PORT": "80", "CONTENT_TYPE": "application/json",
-            "CONTENT_LENGTH": str(len(body)), "memoryproject.front": True, **named, **environ,
-        }  # fmt: skip
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "REMOTE_ADDR": "127.0.0.1",
+            "SERVER_NAME": "testserver",
+            "SERVER_PORT": "80",
+            "CONTENT_TYPE": "application/json",
+            "CONTENT_LENGTH": str(len(body)),
+            "memoryproject.server.front": True,
+            **named,
+            **environ,
+        }
         head, content = async_to_sync(_respond)(asked, body)
         text = json.loads(content) if content else None
         return McpAnswer(head["status"], text, dict(head["headers"]), asked)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from memoryproject import embedded_postgres, postgres_guard
+from memoryproject.postgres import embedded_postgres, postgres_guard
 from tests import template_database
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,7 +22,7 @@ django.setup()
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, connections
-from memoryproject import embedded_postgres
+from memoryproject.postgres import embedded_postgres
 call_command("migrate", interactive=False, verbosity=0)
 connection.ensure_connection()
 connection.cursor().execute("checkpoint")

@@ -70,17 +70,27 @@ def table(dimensions: int = 8, seed: int = 1) -> npt.NDArray[np.float32]:
 def write(folder: Path, content: bytes | None = None, **about: object) -> Path:
     """A folder with `content` as its model and `about` in its config.json."""
     tokenizer = {
-        "version": "1.0", "truncation": None, "padding": {
-            "strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None,
-            "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]",
+        "version": "1.0",
+        "truncation": None,
+        "padding": {
+            "strategy": "BatchLongest",
+            "direction": "Right",
+            "pad_to_multiple_of": None,
+            "pad_id": 0,
+            "pad_type_id": 0,
+            "pad_token": "[PAD]",
         },
-        "added_tokens": [], "normalizer": {"type": "Lowercase"}, "post_processor": None,
-        "pre_tokenizer": {"type": "Whitespace"}, "decoder": None,
+        "added_tokens": [],
+        "normalizer": {"type": "Lowercase"},
+        "post_processor": None,
+        "pre_tokenizer": {"type": "Whitespace"},
+        "decoder": None,
         "model": {
-            "type": "WordLevel", "vocab": {word: at for at, word in enumerate(WORDS)},
+            "type": "WordLevel",
+            "vocab": {word: at for at, word in enumerate(WORDS)},
             "unk_token": "[UNK]",
         },
-    }  # fmt: skip
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.onnx").write_bytes(model(table()) if content is None else content)
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))

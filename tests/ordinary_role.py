@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from memoryproject.embedded_postgres import APP_ROLE
 from memoryproject.postgres import visible
+from memoryproject.postgres.embedded_postgres import APP_ROLE
 
 BECOME = f"set role {APP_ROLE}; set search_path = {visible.VIEWS}, public"
 RETURN = "reset role; reset search_path"

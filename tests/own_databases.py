@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 from django.conf import settings
 
-from memoryproject.embedded_postgres import OWNER_ROLE
+from memoryproject.postgres.embedded_postgres import OWNER_ROLE
 from tests import template_database
 
 
@@ -32,7 +32,5 @@ def socket_folder() -> Path:
 
 @contextmanager
 def as_owner(database: str) -> "Iterator[psycopg.Connection[tuple[object, ...]]]":
-    with psycopg.connect(
-        host=str(socket_folder()), user=OWNER_ROLE, dbname=database, autocommit=True
-    ) as owner:
+    with psycopg.connect(host=str(socket_folder()), user=OWNER_ROLE, dbname=database, autocommit=True) as owner:
         yield owner

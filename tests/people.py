@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from memories import ingest, review, search
+from memories import ingest, search
+from memories.belief import review
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Memory, MemorySession
 from memories.search import Hit, SearchRequest

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryproject.embedded_postgres import as_server
+from memoryproject.postgres.embedded_postgres import as_server
 from tests.live_server import ROOT, wait_for
 
 LEAST = (1, 21)  # the first that keeps account of prepared statements
@@ -21,9 +21,20 @@ TRIES = 5  # of ports: one that was free may be somebody else's when it is liste
 SUITE, MIRROR = "trixie", "http://deb.debian.org/debian"
 # The program, and what it is linked with.
 PACKAGES = (
-    "pgbouncer", "libc6", "libcares2", "libevent-2.1-7t64", "libssl3t64", "libsystemd0",
-    "libpam0g", "libaudit1", "libcap-ng0", "libcap2", "libgcc-s1", "zlib1g", "libzstd1",
-)  # fmt: skip
+    "pgbouncer",
+    "libc6",
+    "libcares2",
+    "libevent-2.1-7t64",
+    "libssl3t64",
+    "libsystemd0",
+    "libpam0g",
+    "libaudit1",
+    "libcap-ng0",
+    "libcap2",
+    "libgcc-s1",
+    "zlib1g",
+    "libzstd1",
+)
 HINT = (
     "The tests of poolers need PgBouncer 1.21 or newer: install it (Debian 13: apt-get install"
     " pgbouncer), or let apt-get reach deb.debian.org, from where they unpack it."
@@ -74,10 +85,14 @@ def _unpack(root: Path) -> None:
         f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {MIRROR} {SUITE} main\n"
     )
     own = {
-        "Dir::Etc::sourcelist": draft / "sources.list", "Dir::Etc::sourceparts": "-",
-        "Dir::State": draft / "state", "Dir::State::status": draft / "state/status",
-        "Dir::Cache": draft / "cache", "APT::Sandbox::User": "", "Acquire::Languages": "none",
-    }  # fmt: skip
+        "Dir::Etc::sourcelist": draft / "sources.list",
+        "Dir::Etc::sourceparts": "-",
+        "Dir::State": draft / "state",
+        "Dir::State::status": draft / "state/status",
+        "Dir::Cache": draft / "cache",
+        "APT::Sandbox::User": "",
+        "Acquire::Languages": "none",
+    }
     apt = ["apt-get", "-qq", *(word for name, at in own.items() for word in ("-o", f"{name}={at}"))]
     try:
         _run([*apt, "update"], draft)
@@ -132,11 +147,18 @@ def _started(at: Path, host: Path, options: Mapping[str, object]) -> Pooler:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     own = {
-        "listen_addr": "127.0.0.1", "listen_port": port, "unix_socket_dir": "",
-        "auth_type": "trust", "auth_file": at / "users",
-        "pool_mode": "transaction", "max_prepared_statements": 200, "default_pool_size": 3,
-        "logfile": at / "log", "ignore_startup_parameters": "", **options,
-    }  # fmt: skip
+        "listen_addr": "127.0.0.1",
+        "listen_port": port,
+        "unix_socket_dir": "",
+        "auth_type": "trust",
+        "auth_file": at / "users",
+        "pool_mode": "transaction",
+        "max_prepared_statements": 200,
+        "default_pool_size": 3,
+        "logfile": at / "log",
+        "ignore_startup_parameters": "",
+        **options,
+    }
     lines = "".join(f"{name} = {value}\n" for name, value in own.items())
     (at / "pgbouncer.ini").write_text(f"[databases]\n* = host={host}\n[pgbouncer]\n{lines}")
     # It refuses root, as PostgreSQL does.

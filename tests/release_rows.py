@@ -35,7 +35,7 @@ from memories.models import (
     WorkspacePattern,
     WorkspaceSlot,
 )
-from memoryproject import walls
+from memoryproject.postgres import walls
 from workspaces.models import (
     LoginAttempt,
     LoginPause,
@@ -64,21 +64,28 @@ def _of_work(workspace: Workspace) -> None:
     ModelUse.objects.create(**of, day=today, purpose="query", model="hash")
     ExtractorUse.objects.create(**of, day=today, extractor="patterns")
     IdempotentAnswer.objects.create(
-        **of, asker="test", key="once", request_digest=bytes(32), status=200, body={},
+        **of,
+        asker="test",
+        key="once",
+        request_digest=bytes(32),
+        status=200,
+        body={},
         expires_at=timezone.now() + timedelta(days=1),
-    )  # fmt: skip
-    came_in = {"workspace": uuid.uuid4()}
-    WorkspaceImport.objects.create(
-        **came_in, export=uuid.uuid4(), header={}, finished_at=timezone.now()
     )
+    came_in = {"workspace": uuid.uuid4()}
+    WorkspaceImport.objects.create(**came_in, export=uuid.uuid4(), header={}, finished_at=timezone.now())
     ImportedRow.objects.create(**came_in, model="memories.Memory", row={})
     index = WorkspaceIndex.objects.get(workspace=workspace)
     LargeLayer.objects.create(workspace=index, layer=Layer.MEMORIES)
     source, target = Subject.objects.filter(workspace=workspace)[:2]
     merge = SubjectMerge.objects.create(
-        **of, source=source, target=target, merged_by="test", batch=uuid.uuid4(),
+        **of,
+        source=source,
+        target=target,
+        merged_by="test",
+        batch=uuid.uuid4(),
         undone_at=timezone.now(),
-    )  # fmt: skip
+    )
     MergedRows.objects.create(**of, merge=merge, kind="memories", ids=[uuid.uuid4()])
 
 
@@ -86,9 +93,7 @@ def _of_sources(workspace: Workspace) -> None:
     of = {"workspace": workspace}
     source = Connection.objects.filter(workspace=workspace)[0]
     done = Document.objects.filter(workspace=workspace, state="done")[0]
-    ConnectionItem.objects.create(
-        **of, connection=source, document=done, digest="d", external_id="pumps.md", listing=1
-    )
+    ConnectionItem.objects.create(**of, connection=source, document=done, digest="d", external_id="pumps.md", listing=1)
     failed = Document.objects.filter(workspace=workspace, state="failed")[0]
     FailureMark.objects.create(**of, document=failed)
     talk = Conversation.objects.filter(workspace=workspace)[0]
@@ -105,9 +110,13 @@ def _of_words(workspace: Workspace) -> None:
     WorkspaceChange.objects.bulk_create([WorkspaceChange(**own, verbs="leave")])
     said = Episode.objects.filter(workspace=workspace)[0]
     Miss.objects.create(
-        workspace=workspace, episode=said, text=said.content, statements=["A"], found_by="person",
+        workspace=workspace,
+        episode=said,
+        text=said.content,
+        statements=["A"],
+        found_by="person",
         state="done",
-    )  # fmt: skip
+    )
 
 
 def _of_the_server() -> None:
@@ -115,9 +124,7 @@ def _of_the_server() -> None:
     Breaker.objects.create(name="model", purpose="extraction")
     EvaluationRun.objects.create(kind="benchmark", name="1,000", seconds=1.0)
     ModelPrice.objects.create(model="hash")
-    ServerKey.objects.create(
-        name="spare", prefix="ms_0", digest=bytes(32), issued_by="test", revoked_at=now
-    )
+    ServerKey.objects.create(name="spare", prefix="ms_0", digest=bytes(32), issued_by="test", revoked_at=now)
     LoginAttempt.objects.create(kind="password", name="n", address="127.0.0.1", request_id="r")
     LoginPause.objects.create(key="k", tried_at=now, not_before=now)
     SecondFactor.objects.create(user=user, nonce="n")

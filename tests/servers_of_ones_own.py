@@ -10,9 +10,8 @@ import pytest
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
-from memoryproject import databases
-from memoryproject.embedded_postgres import APP_ROLE, OWNER_ROLE, Home, ensure_running, leave
-from memoryproject.postgres import visible
+from memoryproject.postgres import databases, visible
+from memoryproject.postgres.embedded_postgres import APP_ROLE, OWNER_ROLE, Home, ensure_running, leave
 
 
 @pytest.fixture
@@ -42,9 +41,7 @@ def external(home: Home, settings: Any, django_db_blocker: DjangoDbBlocker) -> I
     def connected(role: str) -> Iterator[None]:
         own = dict(connection.settings_dict)
         connection.close()
-        connection.settings_dict.update(
-            databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, role)
-        )
+        connection.settings_dict.update(databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, role))
         try:
             yield
         finally:

@@ -10,10 +10,10 @@ from urllib.parse import unquote
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.connectors import CONNECTORS
-from memories.connectors.connector import Changes, Connector, Cursor, CursorExpired, Wire
 from memories.providers.web_fetch import FetchLimits
 from memories.settings_objects import checked
+from memories.sources.connectors import CONNECTORS
+from memories.sources.connectors.connector import Changes, Connector, Cursor, CursorExpired, Wire
 
 Answers = Callable[[Request], Response | None]
 
@@ -46,9 +46,7 @@ class Stub:
     def url(self) -> str:
         return f"http://localhost:{self.server.port}/"
 
-    def connector(
-        self, provider: str, options: dict[str, Any], credentials: dict[str, Any] | None = None
-    ) -> Connector:
+    def connector(self, provider: str, options: dict[str, Any], credentials: dict[str, Any] | None = None) -> Connector:
         kind = CONNECTORS[provider]
         given = None
         if credentials is not None and kind.Credentials:

@@ -58,11 +58,7 @@ def sent() -> Iterator[list[Sent]]:
         text = SHOWN.sub("", str(query)).strip()
         if text.lower().startswith(PLANNED):
             is_prepared = options.get("prepare")
-            told = (
-                generic_plan(text, params, self._query_cls)
-                if is_prepared
-                else plan_for(self, text, params)
-            )
+            told = generic_plan(text, params, self._query_cls) if is_prepared else plan_for(self, text, params)
             found.append(Sent(text, told))
         return EXECUTE(self, query, params, **options)
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memoryproject.front.streams import streams_socket
-from memoryproject.front.wire import next_frame, packed
-from memoryproject.stream_process import StreamProcess
+from memoryproject.server.front.streams import streams_socket
+from memoryproject.server.front.wire import next_frame, packed
+from memoryproject.server.stream_process import StreamProcess
 
 SOCKET, FOLDER = sys.argv[1], Path(sys.argv[2])
 streams = StreamProcess(streams_socket(SOCKET))

@@ -21,9 +21,9 @@ from django.test import Client  # noqa: E402
 
 settings.DATABASES["default"]["NAME"] = database
 
-from memories import leases  # noqa: E402
 from memories.ingest import process  # noqa: E402
 from memories.models import MemorySession  # noqa: E402
+from memories.queue import leases  # noqa: E402
 
 take = process.SessionSteps.take
 

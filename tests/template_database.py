@@ -8,7 +8,7 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 
-from memoryproject import administrators, crossings, database_roles, rights, walls
+from memoryproject.postgres import administrators, crossings, database_roles, rights, walls
 
 PREFIX = "memory_tests_"
 LOCK = 7_310_415  # any number that no other lock of the server's has

@@ -1,4 +1,4 @@
-"""What clients ask for during a trial, each with marks by which its rows are known afterwards."""
+"""Requests of clients during a trial, each with marks by which its rows are known afterwards."""
 
 import random
 from collections.abc import Mapping
@@ -96,7 +96,7 @@ class Workload:
         return Act(FOLD, "POST", f"{self.path}/sets/user:{user}/fold", {})
 
     def erase(self, subject: str, said: Act) -> Act:
-        """Of the subject that `said` was about."""
+        """Erase the subject that `said` was about."""
         path = f"{self.path}/subjects/{subject}"
         return Act(ERASE, "DELETE", path, None, "", said.user, said.texts)
 

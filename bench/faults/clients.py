@@ -18,17 +18,12 @@ APPENDS_TO = "thread-user-1"
 class Clients:
     """A few threads of small acts, and acts that are asked for by name; all noted in `acts`."""
 
-    def __init__(
-        self, server: TrialServer, seed: int, number: int, *, large: int, keyed: float
-    ) -> None:
+    def __init__(self, server: TrialServer, seed: int, number: int, *, large: int, keyed: float) -> None:
         self.server, self.seed, self.messages, self.keyed = server, seed, large, keyed
         self.acts: list[Act] = []
         self.stopping = threading.Event()
         self.lock = threading.Lock()
-        self.threads = [
-            threading.Thread(target=self._go_on, args=(f"c{at}n",), daemon=True)
-            for at in range(number)
-        ]
+        self.threads = [threading.Thread(target=self._go_on, args=(f"c{at}n",), daemon=True) for at in range(number)]
         self.extra = Workload(seed, "p", server.path, keyed)
         self.conversation = ""
 

@@ -67,9 +67,7 @@ def _send(server: TrialServer, text: str, acts: list[Act]) -> None:
             act.note(client.ask(act.method, act.path, act.body, act.headers))
 
 
-def _look(
-    server: TrialServer, client: Client, outcome: Outcome, acts: list[Act], patience: float
-) -> None:
+def _look(server: TrialServer, client: Client, outcome: Outcome, acts: list[Act], patience: float) -> None:
     began = time.monotonic()
     outcome.findings += rows.still_due(server, patience)
     outcome.seconds["until nothing was due"] = round(time.monotonic() - began, 1)
@@ -77,10 +75,8 @@ def _look(
     for name, statement in (("the last sweep", LAST_SWEEP), ("a session's turn", LATEST)):
         seconds = float(server.rows(statement)[0][0])
         if seconds > SOON:
-            outcome.findings.append(
-                Finding(rows.STUCK, f"{name} is {seconds / 86400:.1f} days off")
-            )
-    asked = {"query": "Where do I live?", "userId": "traveller"}
+            outcome.findings.append(Finding(rows.STUCK, f"{name} is {seconds / 86400:.1f} days off"))
+    asked = {"query": "Where do I live?", "userId": "traveller", "layers": ["memories"]}
     for where, answer in (
         ("the list", client.ask("GET", f"{server.path}/memories?userId=traveller")),
         ("the search", client.ask("POST", f"{server.path}/memories/search", asked)),

@@ -25,16 +25,12 @@ TOLD = ("disk", "space", "room", "storage")  # one of these words says what the 
 def missing() -> str:
     if os.geteuid() == 0 and shutil.which("mount") and shutil.which("umount"):
         return ""
-    return (
-        "The disk's trial mounts a small disk, which only root may: choose --only kill,stop,clock."
-    )
+    return "The disk's trial mounts a small disk, which only root may: choose --only kill,stop,clock."
 
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[None]:
-    subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=0700", "tmpfs", folder], check=True
-    )
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=0700", "tmpfs", folder], check=True)
     try:
         yield
     finally:

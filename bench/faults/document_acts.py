@@ -22,7 +22,7 @@ WAIT = 0.4  # seconds between two parts of what the source sends
 
 @dataclass
 class Wanted:
-    """What one document is to say at the end; `text` is None where it is to be gone.
+    """The text that one document is to have at the end; `text` is None where it is to be gone.
 
     `said` are all texts that it was given, `claims` sentences that memories are read out of. It is
     sent again until it is answered.

@@ -62,9 +62,7 @@ where not exists (select 1 from memories_document d where d.blob_id = b.id)
   and not exists (select 1 from memories_revision r where r.blob_id = b.id)"""
 
 
-def findings(
-    server: TrialServer, wanted: Sequence[Wanted], files: Mapping[str, str]
-) -> Iterator[Finding]:
+def findings(server: TrialServer, wanted: Sequence[Wanted], files: Mapping[str, str]) -> Iterator[Finding]:
     """All that is not as it is to be. Raises psycopg.Error."""
     found: dict[str, list[tuple[object, ...]]] = {}
     for name, *row in server.rows(ROWS):
@@ -86,7 +84,7 @@ def findings(
 
 
 def _learned(server: TrialServer, wanted: Sequence[Wanted]) -> Iterator[Finding]:
-    """What was read out of them is there once each."""
+    """Check that all that was read out of them is there once."""
     memories = [str(row[0]) for row in server.rows(MEMORIES)]
     for (statement,) in server.rows(REPEATED):
         yield Finding(DOUBLED, f"a fact of the same words: {statement[:80]}")
@@ -112,8 +110,7 @@ def _document(name: str, text: str, said: int, row: Sequence[object]) -> Iterato
     if chunks != len(places) or passages != wanted:
         number = len(passages) if isinstance(passages, list) else 0
         kind = DOUBLED if number > len(wanted) else LOST
-        yield Finding(kind, f"{name} has {chunks} chunks, {number} passages, not {len(places)},"
-                      f" {len(wanted)}")  # fmt: skip
+        yield Finding(kind, f"{name} has {chunks} chunks, {number} passages, not {len(places)}, {len(wanted)}")
 
 
 def blobs_agree(server: TrialServer) -> Iterator[Finding]:
@@ -136,8 +133,6 @@ def blobs_agree(server: TrialServer) -> Iterator[Finding]:
 
 
 def end_leases(server: TrialServer) -> None:
-    """As if half a minute had passed for whoever was killed."""
+    """End the leases of whoever was killed, as half a minute would."""
     for table in ("document", "memorysession", "syncrun", "erasure"):
-        server.rows(
-            f"update memories_{table} set lease_until = now() where lease_until > now() returning 1"
-        )
+        server.rows(f"update memories_{table} set lease_until = now() where lease_until > now() returning 1")

@@ -230,13 +230,10 @@ class DocumentTrial:
                 self._find(rows.STUCK, f"{wanted.name} was answered {wanted.statuses[-6:]}")
 
     def _waiting(self) -> dict[str, int]:
-        """What is due by name. One that was given up is tried again, as its owner would."""
+        """Count what is due, by name. One that was given up is tried again, as its owner would."""
         counted = {"answers of the database": 1}
         with suppress(psycopg.Error):
-            counted = {
-                name: int(self.server.rows(text)[0][0])
-                for name, text in document_rows.WAITING.items()
-            }
+            counted = {name: int(self.server.rows(text)[0][0]) for name, text in document_rows.WAITING.items()}
             with self.server.client(60.0) as client:
                 for (row,) in self.server.rows(document_rows.GIVEN_UP):
                     self.seen["given up, and tried again"] += 1

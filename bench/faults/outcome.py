@@ -1,4 +1,4 @@
-"""What a trial came to."""
+"""The outcome of a trial."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What clients were told beside what the rows say."""
+"""Answers that clients got beside what the rows say."""
 
 import json
 import time
@@ -57,7 +57,7 @@ WAITING = {
 
 
 def still_due(server: TrialServer, seconds: float) -> list[Finding]:
-    """What is not done after `seconds` though nobody asks any more: the worker does it all."""
+    """Return the work not done after `seconds` though nobody asks any more: the worker does it all."""
     began, waiting = time.monotonic(), {"answers of the database": 1}
     while time.monotonic() - began < seconds:
         with suppress(psycopg.Error):
@@ -186,7 +186,7 @@ def _erased(server: TrialServer, acts: Sequence[Act]) -> Iterator[Finding]:
 
 
 def index_agrees(server: TrialServer, seconds: float) -> Iterator[Finding]:
-    """What `checkindex` says."""
+    """Return the faults that `checkindex` finds."""
     code, out, errors = server.run("checkindex", "--json", timeout=seconds)
     try:
         workspaces = json.loads(out[out.index("{") : out.rindex("}") + 1])

@@ -34,9 +34,7 @@ class Options:
 class Trial:
     def __init__(self, server: TrialServer, options: Options) -> None:
         self.server, self.options = server, options
-        self.clients = Clients(
-            server, options.seed, CLIENTS, large=options.large, keyed=options.keyed
-        )
+        self.clients = Clients(server, options.seed, CLIENTS, large=options.large, keyed=options.keyed)
         self.hitting = Hitting(server, options.stopped_for)
         self.outcome = Outcome()
         self.commands: list[Running] = []

@@ -14,8 +14,14 @@ from bench.async_http import Caller, request
 
 # How often each kind of request is made, of a hundred.
 KINDS = {
-    "search": 40, "context": 10, "profile": 8, "list": 8, "sync": 18, "async": 14, "large": 2,
-}  # fmt: skip
+    "search": 40,
+    "context": 10,
+    "profile": 8,
+    "list": 8,
+    "sync": 18,
+    "async": 14,
+    "large": 2,
+}
 USERS = 20
 LARGE = 100  # messages
 EXPECTED = {"sync": (201, 202), "large": (201, 202), "async": (202,)}
@@ -25,7 +31,7 @@ BUSY = 429
 
 @dataclass(slots=True)
 class Heard:
-    """By kind: seconds of each answer, and how often which status came that was not expected."""
+    """Times by kind: seconds of each answer, and how often which status came that was not expected."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     failed: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))

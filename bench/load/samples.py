@@ -1,4 +1,4 @@
-"""What the server takes, minute by minute: memory, connections of the database, open files."""
+"""Resources that the server takes, minute by minute: memory, connections of the database, open files."""
 
 import time
 from contextlib import suppress
@@ -34,10 +34,7 @@ class Samples:
     def take(self) -> Sample:
         found = self.server.processes()
         kinds = sorted({each.kind for each in found})
-        by_kind = {
-            kind: processes.megabytes([each for each in found if each.kind == kind])
-            for kind in kinds
-        }
+        by_kind = {kind: processes.megabytes([each for each in found if each.kind == kind]) for kind in kinds}
         connections = -1
         with suppress(psycopg.Error):
             connections = int(self.server.rows(CONNECTIONS)[0][0]) - 1  # without our own

@@ -171,8 +171,16 @@ def many_pages(chance: random.Random) -> bytes:
 
 
 def odd_box(chance: random.Random) -> bytes:
-    boxes = (b"[0 0 1e30 1e30]", b"[0 0 0 0]", b"[612 792 0 0]", b"[0 0]", b"[(a) /b null true]",
-             b"[0 0 2147483647 2147483647]", b"[-1e9 -1e9 1e9 1e9]", b"9 0 R")  # fmt: skip
+    boxes = (
+        b"[0 0 1e30 1e30]",
+        b"[0 0 0 0]",
+        b"[612 792 0 0]",
+        b"[0 0]",
+        b"[(a) /b null true]",
+        b"[0 0 2147483647 2147483647]",
+        b"[-1e9 -1e9 1e9 1e9]",
+        b"9 0 R",
+    )
     return with_pages(chance, box=chance.choice(boxes)).written()
 
 

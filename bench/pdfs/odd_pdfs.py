@@ -1,4 +1,4 @@
-"""As many odd and broken PDFs as are wanted, of every kind in turn."""
+"""Odd and broken PDFs, as many as are wanted, of every kind in turn."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -14,11 +14,7 @@ WANTED = {"chance": random.Random, "return": bytes}
 
 def _makers(module: ModuleType) -> dict[str, Make]:
     """Its functions of a chance alone, in the order in which they are written."""
-    return {
-        name: make
-        for name, make in vars(module).items()
-        if getattr(make, "__annotations__", None) == WANTED
-    }
+    return {name: make for name, make in vars(module).items() if getattr(make, "__annotations__", None) == WANTED}
 
 
 MAKING: dict[str, Make] = {"plain": plain, **_makers(broken), **_makers(strange)}

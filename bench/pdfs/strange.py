@@ -41,8 +41,7 @@ def bomb(chance: random.Random) -> bytes:
 
 def wordy(chance: random.Random) -> bytes:
     text = drawn(sentence(chance)) * chance.choice((20_000, 200_000))
-    return with_pages(chance, 1, said=lambda _: zlib.compress(text), stream=b"/Filter/FlateDecode"
-                      ).written()  # fmt: skip
+    return with_pages(chance, 1, said=lambda _: zlib.compress(text), stream=b"/Filter/FlateDecode").written()
 
 
 def wrong_length(chance: random.Random) -> bytes:
@@ -51,9 +50,18 @@ def wrong_length(chance: random.Random) -> bytes:
 
 
 def odd_filter(chance: random.Random) -> bytes:
-    forms = (b"/FlateDecode", b"/LZWDecode", b"/ASCII85Decode", b"/RunLengthDecode", b"/Nothing",
-             b"[/ASCIIHexDecode/FlateDecode]", b"/JBIG2Decode", b"/Crypt", b"/DCTDecode",
-             b"[" + b"/FlateDecode" * 500 + b"]")  # fmt: skip
+    forms = (
+        b"/FlateDecode",
+        b"/LZWDecode",
+        b"/ASCII85Decode",
+        b"/RunLengthDecode",
+        b"/Nothing",
+        b"[/ASCIIHexDecode/FlateDecode]",
+        b"/JBIG2Decode",
+        b"/Crypt",
+        b"/DCTDecode",
+        b"[" + b"/FlateDecode" * 500 + b"]",
+    )
     parms = (b"", b"/DecodeParms<</Predictor 15/Columns 2147483647/Colors 99>>")
     stream = b"/Filter" + chance.choice(forms) + chance.choice(parms)
     return with_pages(chance, stream=stream).written()
@@ -82,9 +90,21 @@ def form_ring(chance: random.Random) -> bytes:
 
 
 def strange_drawing(chance: random.Random) -> bytes:
-    acts = (b"Q Q Q ET ET", b"BT BT BT", b"/F9 1e38 Tf", b"1e38 0 0 nan 0 0 cm", b"(" * 40, b"Tj",
-            b"/F1 0 Tf", b"-2147483649 Tc", b"99999999999 Tr", b"BI /W 9 /H 9 ID x EI", b"<41 Tj",
-            b"[1 2 (x) <<>> null] TJ", b"/P <</MCID 99999999>> BDC")  # fmt: skip
+    acts = (
+        b"Q Q Q ET ET",
+        b"BT BT BT",
+        b"/F9 1e38 Tf",
+        b"1e38 0 0 nan 0 0 cm",
+        b"(" * 40,
+        b"Tj",
+        b"/F1 0 Tf",
+        b"-2147483649 Tc",
+        b"99999999999 Tr",
+        b"BI /W 9 /H 9 ID x EI",
+        b"<41 Tj",
+        b"[1 2 (x) <<>> null] TJ",
+        b"/P <</MCID 99999999>> BDC",
+    )
     return with_pages(
         chance, said=lambda _: b"\n".join(chance.choices(acts, k=12)) + b"\n" + drawn("It ends.")
     ).written()
@@ -94,18 +114,24 @@ def strange_drawing(chance: random.Random) -> bytes:
 
 
 def no_map(chance: random.Random) -> bytes:
-    font = (b"<</Type/Font/Subtype/Type0/BaseFont/Odd/Encoding/Identity-H/DescendantFonts["
-            b"<</Type/Font/Subtype/CIDFontType2/BaseFont/Odd/CIDSystemInfo<</Registry(Adobe)"
-            b"/Ordering(Identity)/Supplement 0>>>>]>>")  # fmt: skip
+    font = (
+        b"<</Type/Font/Subtype/Type0/BaseFont/Odd/Encoding/Identity-H/DescendantFonts["
+        b"<</Type/Font/Subtype/CIDFontType2/BaseFont/Odd/CIDSystemInfo<</Registry(Adobe)"
+        b"/Ordering(Identity)/Supplement 0>>>>]>>"
+    )
     return with_pages(chance, font=font).written()
 
 
 def odd_encoding(chance: random.Random) -> bytes:
-    encodings = (b"/MacExpertEncoding", b"<</Differences[0/a/b/c 32/uniD800/u110000/.notdef]>>",
-                 b"<</Differences[97/g1/g2/g3/g4/g5/g6/g7/g8/g9/g10/g11/g12]>>", b"/None", b"[]",
-                 b"<</Differences[-5/a 99999/b]>>")  # fmt: skip
-    return with_pages(chance, font=FONT[:-2] + b"/Encoding" + chance.choice(encodings) + b">>"
-                      ).written()  # fmt: skip
+    encodings = (
+        b"/MacExpertEncoding",
+        b"<</Differences[0/a/b/c 32/uniD800/u110000/.notdef]>>",
+        b"<</Differences[97/g1/g2/g3/g4/g5/g6/g7/g8/g9/g10/g11/g12]>>",
+        b"/None",
+        b"[]",
+        b"<</Differences[-5/a 99999/b]>>",
+    )
+    return with_pages(chance, font=FONT[:-2] + b"/Encoding" + chance.choice(encodings) + b">>").written()
 
 
 def odd_map(chance: random.Random) -> bytes:
@@ -124,13 +150,18 @@ def drawn_letters(chance: random.Random) -> bytes:
         b"<</Type/Font/Subtype/Type3/FontBBox[0 0 1 1]/FontMatrix[0 0 0 0 0 0]/CharProcs"
         b"<</a 4 0 R>>/Encoding<</Differences[0/a]>>/FirstChar 0/LastChar 255/Widths[]>>"
     )
-    return with_pages(chance, font=font).written()  # fmt: skip
+    return with_pages(chance, font=font).written()
 
 
 def odd_names(chance: random.Random) -> bytes:
     made = with_pages(chance, 1)
-    titles = (b"(\xfe\xff\xd8\x00\x00)", b"<FEFF" + b"0041" * 90_000 + b">", b"(\\000\\001)", b"9",
-              b"(" + b"A" * 100_000 + b")")  # fmt: skip
+    titles = (
+        b"(\xfe\xff\xd8\x00\x00)",
+        b"<FEFF" + b"0041" * 90_000 + b">",
+        b"(\\000\\001)",
+        b"9",
+        b"(" + b"A" * 100_000 + b")",
+    )
     info = b"<</Title %s/Author %s/CreationDate(D:99999999999999)>>"
     number = made.add(info % (chance.choice(titles), chance.choice(titles)))
     made.trailer = b"/Info %d 0 R" % number
@@ -186,7 +217,7 @@ def locked_by_nothing(chance: random.Random) -> bytes:
 
 
 def encrypted(chance: random.Random, user: bytes) -> bytes:
-    """By RC4 with 40 bits, as PDF 1.3 does."""
+    """Encrypt by RC4 with 40 bits, as PDF 1.3 does."""
     name = chance.randbytes(16)
     padded = (user + PASSWORD_PAD)[:32]
     owner = rc4(hashlib.md5((b"owner" + PASSWORD_PAD)[:32]).digest()[:5], padded)
@@ -202,8 +233,12 @@ def encrypted(chance: random.Random, user: bytes) -> bytes:
 
 def locked_oddly(chance: random.Random) -> bytes:
     made = with_pages(chance)
-    forms = (b"<</Filter/Odd/V 99>>", b"<</Filter/Standard/V 5/R 6/O()/U()/P 0>>", b"99 0 R",
-             b"<</Filter/Standard/V 4/R 4/CF<</StdCF<</CFM/AESV2>>>>/O(x)/U(x)/P -1>>")  # fmt: skip
+    forms = (
+        b"<</Filter/Odd/V 99>>",
+        b"<</Filter/Standard/V 5/R 6/O()/U()/P 0>>",
+        b"99 0 R",
+        b"<</Filter/Standard/V 4/R 4/CF<</StdCF<</CFM/AESV2>>>>/O(x)/U(x)/P -1>>",
+    )
     made.trailer = b"/Encrypt" + chance.choice(forms)
     return made.written()
 
@@ -230,6 +265,13 @@ def notes_only(chance: random.Random) -> bytes:
 
 
 def other_file(chance: random.Random) -> bytes:
-    files = (b"<html><body>Not found</body></html>", b"", b"\0" * 4_000, b"PK\3\4 no archive",
-             b"%PDF", b"%PDF-1.4\n%%EOF\n", b"%PDF-1.4\n" + b"\n" * 200_000)  # fmt: skip
+    files = (
+        b"<html><body>Not found</body></html>",
+        b"",
+        b"\0" * 4_000,
+        b"PK\3\4 no archive",
+        b"%PDF",
+        b"%PDF-1.4\n%%EOF\n",
+        b"%PDF-1.4\n" + b"\n" * 200_000,
+    )
     return chance.choice(files)

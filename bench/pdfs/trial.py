@@ -15,10 +15,21 @@ from bench.processes import WORKER
 from bench.server import TrialServer
 
 # What may be the end of a PDF that is not read.
-CODES = frozenset((
-    "bomb", "crashed", "damaged", "encrypted", "memory", "no_text", "ocr_unavailable", "timeout",
-    "too_large", "too_many_pages", "unsupported_type",
-))  # fmt: skip
+CODES = frozenset(
+    (
+        "bomb",
+        "crashed",
+        "damaged",
+        "encrypted",
+        "memory",
+        "no_text",
+        "ocr_unavailable",
+        "timeout",
+        "too_large",
+        "too_many_pages",
+        "unsupported_type",
+    )
+)
 NO_REASONS = ("Traceback", "Error:", "Error(", 'File "')  # of a program, which tell nobody anything
 FOUND = 20  # at most, of this machine's own
 
@@ -50,7 +61,7 @@ def hand_in(
     patience: float,
     advance: Callable[[int], object],
 ) -> tuple[list[Ended], int]:
-    """What became of each, and how often a worker ended meanwhile."""
+    """The fate of each file, and how often a worker ended meanwhile."""
     workers, deaths = _workers(server), 0
     ended: list[Ended] = []
     waiting: dict[str, str] = {}

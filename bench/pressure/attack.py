@@ -19,8 +19,14 @@ from bench import sentences
 from bench.async_http import Caller, header, request
 
 HALF, GUESS, SEARCH, SMALL, MIXED, LARGE, TEXT = (
-    "half", "guess", "search", "small", "mixed", "large", "text",
-)  # fmt: skip
+    "half",
+    "guess",
+    "search",
+    "small",
+    "mixed",
+    "large",
+    "text",
+)
 LOGIN = "/admin/login/"
 TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
 HALF_PATHS = ("/health/live", "{path}/memories/search", LOGIN)
@@ -56,9 +62,7 @@ async def main(wish: dict[str, Any]) -> None:
 class Attacker:
     """`attack`: name, kind, path (of the workspace), key, body (more fields), messages, seed."""
 
-    def __init__(
-        self, host: str, port: int, attack: dict[str, Any], number: int, counted: Counter[str]
-    ) -> None:
+    def __init__(self, host: str, port: int, attack: dict[str, Any], number: int, counted: Counter[str]) -> None:
         self.caller = Caller(host, port, timeout=attack.get("timeout", 120.0))
         self.host, self.port, self.attack, self.number = host, port, attack, number
         self.counted, self.sent = counted, 0

@@ -67,7 +67,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Presser:
-    """Where the server is; `keys` and `paths` by tenant. `revive` makes it answer again by
+    """The server's address; `keys` and `paths` by tenant. `revive` makes it answer again by
     force."""
 
     url: str
@@ -82,9 +82,7 @@ def possible(presser: Presser, names: Sequence[str]) -> list[Pressure]:
     return [each for each in PRESSURES if each.name in names and each.tenant in presser.keys]
 
 
-def results(
-    presser: Presser, victim: Victim, pressures: Sequence[Pressure], seconds: float
-) -> Iterator[Result]:
+def results(presser: Presser, victim: Victim, pressures: Sequence[Pressure], seconds: float) -> Iterator[Result]:
     """One after the other, each between two times of calm; then all together where there are more
     than one. Ends early where the server does not answer any more."""
     groups = [(each.name, [each]) for each in pressures]
@@ -124,12 +122,17 @@ def _attackers(presser: Presser, pressures: Sequence[Pressure]) -> "subprocess.P
     address = urlsplit(presser.url)
     attacks = [
         {
-            "name": each.name, "kind": each.kind, "clients": each.clients, "body": each.body,
-            "key": presser.keys[each.tenant], "path": presser.paths[each.tenant],
-            "messages": presser.messages, "seed": presser.seed,
+            "name": each.name,
+            "kind": each.kind,
+            "clients": each.clients,
+            "body": each.body,
+            "key": presser.keys[each.tenant],
+            "path": presser.paths[each.tenant],
+            "messages": presser.messages,
+            "seed": presser.seed,
         }
         for each in pressures
-    ]  # fmt: skip
+    ]
     running = subprocess.Popen(
         [sys.executable, "-m", "bench.pressure.attack"],
         cwd=settings.BASE_DIR,

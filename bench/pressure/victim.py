@@ -1,4 +1,4 @@
-"""What a caller of another workspace feels, and what the health routes say meanwhile."""
+"""The times that a caller of another workspace sees, and what the health routes say meanwhile."""
 
 import threading
 import time
@@ -25,9 +25,7 @@ class Felt:
     searches: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     health: dict[str, list[float]] = field(default_factory=lambda: {LIVE: [], READY: []})
-    health_statuses: dict[str, Counter[int]] = field(
-        default_factory=lambda: {LIVE: Counter(), READY: Counter()}
-    )
+    health_statuses: dict[str, Counter[int]] = field(default_factory=lambda: {LIVE: Counter(), READY: Counter()})
 
     @property
     def errors(self) -> int:
@@ -64,8 +62,7 @@ class Victim:
         """Search for so long; the health routes are looked at `before` that, too."""
         felt, stopping = Felt(), threading.Event()
         looks = [
-            threading.Thread(target=self._look, args=(path, felt, stopping), daemon=True)
-            for path in (LIVE, READY)
+            threading.Thread(target=self._look, args=(path, felt, stopping), daemon=True) for path in (LIVE, READY)
         ]
         for look in looks:
             look.start()

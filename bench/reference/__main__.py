@@ -21,7 +21,7 @@ Made out of the code by `.venv/bin/python -m bench.reference`; a test fails wher
 
 
 def pages() -> dict[str, str]:
-    """By path below docs/reference."""
+    """Return the pages by path below docs/reference."""
     from bench.reference import (
         command_page,
         error_page,

@@ -9,9 +9,9 @@ from bench.reference.markdown import cell, plain, table
 
 HEAD = """# Commands
 
-All are `python3 manage.py <command>`; `--help` shows the same. `python3 manage.py test` runs all tests
-(words after it go to pytest); `python3 manage.py mcp --url URL --key KEY` speaks
-[MCP](../guides/mcp.md) over standard input and output. Both are manage.py's own.
+All are `python3 manage.py <command>` in a checkout, and `memoryproject <command>` where the package is installed;
+`--help` shows the same. Two more are not Django's: `mcp --url URL --key KEY` speaks [MCP](../guides/mcp.md) over standard
+input and output, and `python3 manage.py test` runs all tests (words after it go to pytest).
 """
 TRIALS = """# Trials and benchmarks
 
@@ -20,18 +20,22 @@ databases of their own.
 """
 # Options that Django gives every command.
 OF_DJANGO = {
-    "help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color",
-    "force_color", "skip_checks",
-}  # fmt: skip
+    "help",
+    "version",
+    "verbosity",
+    "settings",
+    "pythonpath",
+    "traceback",
+    "no_color",
+    "force_color",
+    "skip_checks",
+}
 APPS = ("memories", "workspaces")
 
 
 def page(*apps: str, head: str) -> str:
     names = sorted(name for name, app in get_commands().items() if app in apps)
-    parsers = {
-        name: load_command_class(get_commands()[name], name).create_parser("manage.py", name)
-        for name in names
-    }
+    parsers = {name: load_command_class(get_commands()[name], name).create_parser("manage.py", name) for name in names}
     rows = [
         (f"[`{name}`](#{name})", cell(parser.description or "").partition(". ")[0].rstrip("."))
         for name, parser in parsers.items()
@@ -63,9 +67,7 @@ def lines_of(parser: argparse.ArgumentParser, name: str = "") -> Iterator[str]:
 
 def written(action: argparse.Action) -> str:
     """Return an argument as it is typed: `--keep N`, or its name."""
-    value = action.metavar or (
-        "|".join(map(str, action.choices)) if action.choices else action.dest.upper()
-    )
+    value = action.metavar or ("|".join(map(str, action.choices)) if action.choices else action.dest.upper())
     if isinstance(value, tuple):
         value = " ".join(value)
     if not action.option_strings:

@@ -33,7 +33,8 @@ MORE = {
     "500": "The server failed; its log has the cause under the `requestId`.",
     "503": "The database, or a model that the request cannot do without, is not available; see `Retry-After`.",
     "504": "Its process was stuck, and was ended.",
-    "507": "The server's disk has too little room; see `Retry-After`.",
+    "507": "The server's disk has too little room; see `Retry-After`. Or the workspace keeps as many files as it may"
+    " (`workspace_full`).",
 }
 # Constructors of errors: the status, and the places of message and code among the arguments.
 MAKERS = {
@@ -56,6 +57,7 @@ WORDS = {
     "database": "The database cannot be reached.",
     "fetch_failed": "The address did not answer as it should.",
     "fetch_refused": "The address may not be fetched, or answered with a refusal.",
+    "attempts": "Its worker died too often.",
     "git_unavailable": "The program git is not installed, or too old.",
     "forbidden": "This key sees no other user.",
     "in_progress": "A request with this Idempotency-Key is still under way.",
@@ -65,11 +67,13 @@ WORDS = {
     "ocr_unavailable": "Reading pictures needs the extra `ocr`.",
     "provider": "A model's provider failed. Try again later.",
     "process_ended": "The process that served it ended.",
+    "rate_limited": "Its source wants a pause.",
     "secret": "It holds a password or a key.",
     "share": "Others wait: more than its share of the server is asked.",
     "stale": "Somebody decided meanwhile.",
     "stuck": "It took too long, and its process was ended.",
     "too_large": "It is larger than the server takes.",
+    "workspace_full": "With this file the workspace would keep more than its share.",
     "worse_answers": "Golden questions would be answered worse; send `anyway` where that is meant.",
     "unknown_field": "There is no such field.",
 }
@@ -151,7 +155,5 @@ def text_of(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
-        return "".join(
-            text_of(part) if isinstance(part, ast.Constant) else "…" for part in node.values
-        )
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else "…" for part in node.values)
     return ""

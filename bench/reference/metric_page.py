@@ -4,7 +4,8 @@ import ast
 from pathlib import Path
 
 from bench.reference.markdown import cell, table
-from memories.api.metrics_page import OF_PARTS, SIZES, TOLD
+from memories.api.metrics_page import OF_PARTS, SIZES
+from memories.metrics import COUNTS
 
 HEAD = """# Metrics
 
@@ -24,19 +25,15 @@ def page(root: Path) -> str:
     paths = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py"))
     trees = [ast.parse(path.read_text()) for path in paths]
     counts = [
-        (f"`memory_{name}_{'seconds' if is_timed else 'total'}`", listed(labels),
-         cell(TOLD.get(name, "")))
+        (f"`memory_{name}_{'seconds' if is_timed else 'total'}`", listed(labels), cell(COUNTS.get(name, "")))
         for name, (labels, is_timed) in sorted(counted(trees).items())
-    ]  # fmt: skip
+    ]
     rows = [
-        (f"`memory_{name}`", listed(labels), cell(words))
-        for name, (words, labels) in sorted(gauges(trees).items())
+        (f"`memory_{name}`", listed(labels), cell(words)) for name, (words, labels) in sorted(gauges(trees).items())
     ]
     head = ("name", "labels", "meaning")
     told = "A name with `_seconds` is a histogram: it has `_bucket`, `_sum` and `_count`."
-    return "\n".join(
-        [HEAD, f"## Counted\n\n{told}\n", table(head, counts), "## Gauges\n", table(head, rows)]
-    )
+    return "\n".join([HEAD, f"## Counted\n\n{told}\n", table(head, counts), "## Gauges\n", table(head, rows)])
 
 
 def counted(trees: list[ast.Module]) -> dict[str, tuple[set[str], bool]]:
@@ -54,7 +51,7 @@ def counted(trees: list[ast.Module]) -> dict[str, tuple[set[str], bool]]:
                     labels,
                     is_timed or attr == "timer" or (attr == "count" and bool(rest)),
                 )
-    return {**{name: (LABELS.get(name, set()), False) for name in TOLD}, **found}
+    return {**{name: (LABELS.get(name, set()), False) for name in COUNTS}, **found}
 
 
 def gauges(trees: list[ast.Module]) -> dict[str, tuple[str, set[str]]]:
@@ -67,9 +64,7 @@ def gauges(trees: list[ast.Module]) -> dict[str, tuple[str, set[str]]]:
     for tree in trees:
         for call in ast.walk(tree):
             match call:
-                case ast.Call(
-                    func=ast.Name(id="Gauge"), args=[ast.Constant(value=str(name)), told, *rest]
-                ):
+                case ast.Call(func=ast.Name(id="Gauge"), args=[ast.Constant(value=str(name)), told, *rest]):
                     keys = rest[1].keys if rest[1:] and isinstance(rest[1], ast.Dict) else []
                     labels = {str(key.value) for key in keys if isinstance(key, ast.Constant)}
                     found[name] = words_of(told, tree), labels

@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def pages(root: Path) -> dict[str, str]:
-    """By file name."""
+    """Return the pages by file name."""
     file = yaml.load((root / "docs" / "openapi.yaml").read_text(), Loader=yaml.CSafeLoader)
     groups: dict[str, list[tuple[str, str, Schema]]] = {tag["name"]: [] for tag in file["tags"]}
     for path, methods in file["paths"].items():
@@ -59,10 +59,10 @@ def section(method: str, path: str, operation: Schema, schemas: Schema) -> str:
     if operation.get("description"):
         parts.append(plain(operation["description"]) + "\n")
     rows = [
-        (f"`{each['name']}`", f"{each['in']}, {kind_of(each['schema'], schemas)}",
-         cell(each.get("description", "")))
-        for each in operation.get("parameters", ()) if each["in"] != "path"
-    ]  # fmt: skip
+        (f"`{each['name']}`", f"{each['in']}, {kind_of(each['schema'], schemas)}", cell(each.get("description", "")))
+        for each in operation.get("parameters", ())
+        if each["in"] != "path"
+    ]
     for content in operation.get("requestBody", {}).get("content", {}).values():
         for name, field, is_needed in fields_of(content["schema"], schemas):
             kind = kind_of(field, schemas) + (", required" if is_needed else "")
@@ -83,9 +83,7 @@ def section(method: str, path: str, operation: Schema, schemas: Schema) -> str:
             answers.append(f"`{status}`{listed}{f': {words}' if words else ''}".rstrip(".") + ".")
     others = sorted(s for s in operation["responses"] if s.isdigit() and s >= "400")
     refused = f" Refused with {', '.join(f'`{s}`' for s in others)}." if others else ""
-    parts.append(
-        f"Answers {' Or '.join(answers)}{refused}\n" if answers else f"{refused.strip()}\n"
-    )
+    parts.append(f"Answers {' Or '.join(answers)}{refused}\n" if answers else f"{refused.strip()}\n")
     return "\n".join(parts)
 
 

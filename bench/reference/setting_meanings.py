@@ -2,7 +2,8 @@
 
 MEANINGS = {
     "Data and database": {
-        "MEMORY_DATA_DIR": "Folder of all state: the embedded database, files of documents, secrets made on first use.",
+        "MEMORY_DATA_DIR": "Folder of all state: the embedded database, files of documents, secrets made on first use."
+        " The default is that of a checkout; an installed package has `~/.local/share/memoryproject`.",
         "DATABASE_URL": "`postgresql://...` of your own server (15 or newer, pgvector 0.7 or newer).",
         "APP_DATABASE_URL": "A login of their own for web and worker. Without it they use that of `DATABASE_URL`, with fewer rights.",
         "DATABASE_ROLE": "The rights a process works with; `up` sets `app` for web and worker.",
@@ -30,6 +31,7 @@ MEANINGS = {
         "OPENBLAS_NUM_THREADS": "Threads of one matrix product. More than one get in each other's way where several processes share the machine.",
         "MAX_BODY_BYTES": "Largest request body. A larger one is 413; one in chunks without a Content-Length is 411.",
         "MAX_UPLOAD_BYTES": "Largest file that can be uploaded as a document.",
+        "WORKSPACE_FILES_MAX_MB": "Files of documents that one workspace may keep, in MB, each counted once; another one is 507 `workspace_full`, and what a connection brings waits. `0`: no limit.",
         "MAX_CONNECTIONS": "Connections held at once. From three quarters of them on, some of the address that has most are closed.",
         "BODY_TIMEOUT": "Seconds within which a request's body must have arrived; a long one at 100 kB a second. Later is 408.",
         "RATE_LIMIT_PER_MINUTE": "Requests per minute of each key and each member; more is 429. `0`: no cap, for busy tenants share the machine fairly anyway.",

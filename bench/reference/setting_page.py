@@ -71,9 +71,13 @@ def page(root: Path) -> str:
     parts = [HEAD]
     for subject, meanings in MEANINGS.items():
         rows = [
-            (f"`{name}`", f"`{known[name].default}`" if known[name].default else "none",
-             cell(meaning), known[name].values)
+            (
+                f"`{name}`",
+                f"`{known[name].default}`" if known[name].default else "none",
+                cell(meaning),
+                known[name].values,
+            )
             for name, meaning in meanings.items()
-        ]  # fmt: skip
+        ]
         parts.append(f"## {subject}\n\n{table(('variable', 'default', 'meaning', 'values'), rows)}")
     return "\n".join(parts)

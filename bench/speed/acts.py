@@ -1,4 +1,4 @@
-"""What is timed at a workspace: searches and ingests, through the HTTP door and beside it."""
+"""Acts that are timed at a workspace: searches and ingests, through the HTTP door and beside it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from bench.speed.timing import Act
 from memories.models import Category, Layer
 from memories.search import MEMORY_ROWS, SearchRequest, candidates, query_vector, search
 from memories.search.conditions import LayerQuery
-from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
 from memoryproject.postgres import visible
+from memoryproject.postgres.embedded_postgres import APP_ROLE, DATABASE, Home
 
 QUERIES = 200
 BATCH = 100
@@ -131,7 +131,7 @@ def batch_ingest(door: Door, place: Place, corpus: Corpus) -> Act:
 
 
 def empty(door: Door) -> Act:
-    """What the way itself costs: server, client and socket."""
+    """The cost of the way itself: server, client and socket."""
     return Act(EMPTY, "", 0, _sending(door.client, [http_client.get("/health/live")], 200))
 
 

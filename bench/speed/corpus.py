@@ -57,10 +57,7 @@ class Corpus:
         """Every second one is two neighbouring words of a text, the others are five words of
         one."""
         chance = np.random.default_rng([self.seed, 1])
-        return [
-            _piece(chance, texts[int(chance.integers(len(texts)))], in_order=bool(i % 2))
-            for i in range(count)
-        ]
+        return [_piece(chance, texts[int(chance.integers(len(texts)))], in_order=bool(i % 2)) for i in range(count)]
 
     def near(self, vectors: Matrix, count: int) -> Matrix:
         """Query vectors: members of `vectors`, somewhat moved."""
@@ -91,10 +88,7 @@ class Corpus:
         lengths = chance.integers(SHORTEST, LONGEST + 1, size)
         drawn = np.searchsorted(self.shares, chance.random(int(lengths.sum())))
         words = iter([self.words[min(place, VOCABULARY - 1)] for place in drawn.tolist()])
-        return [
-            f"{' '.join(next(words) for _ in range(length)).capitalize()}."
-            for length in lengths.tolist()
-        ]
+        return [f"{' '.join(next(words) for _ in range(length)).capitalize()}." for length in lengths.tolist()]
 
     def _vectors(self, chance: np.random.Generator, size: int) -> Matrix:
         # Some topics are talked about more than others.

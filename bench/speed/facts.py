@@ -13,7 +13,8 @@ from django.utils import timezone
 from bench.speed.corpus import Block, Corpus
 from bench.speed.loading import Place, memory
 from bench.speed.timing import Act
-from memories import resolve
+from memories.belief import resolve
+from memories.belief.resolve import Claim
 from memories.index import entries
 from memories.index.nearest import Placement
 from memories.models import (
@@ -25,7 +26,6 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
-from memories.resolve import Claim
 
 BATCH = 1_000
 BATCHES, WARM_UP = 4, 1
@@ -56,7 +56,7 @@ def singles(place: Place, corpus: Corpus) -> Act:
 
 
 def cost_of_indexes(place: Place, corpus: Corpus) -> float:
-    """How many times longer a thousand entries with their vectors take to write than without the
+    """The factor by which a thousand entries with their vectors take to write than without the
     indexes of the vectors; nothing of it is kept."""
     block = corpus.block(place.number, 3 * BEYOND, BATCH)
     times: dict[bool, list[float]] = {True: [], False: []}
@@ -65,9 +65,7 @@ def cost_of_indexes(place: Place, corpus: Corpus) -> float:
             with _undone():
                 if not is_indexed:
                     # As who writes does: the workspace's row first, the table after it.
-                    WorkspaceIndex.objects.select_for_update().get(
-                        workspace=place.scope.workspace_id
-                    )
+                    WorkspaceIndex.objects.select_for_update().get(workspace=place.scope.workspace_id)
                     _drop_indexes()
                 taken.append(_written(place, block))
     return round(median(times[True]) / median(times[False]), 3)
@@ -99,9 +97,7 @@ def _claim(text: str) -> Claim:
 
 
 def _placement(place: Place) -> Placement:
-    return Placement(
-        place.scope.workspace_id, place.subject_id, None, (), True, MemoryScope.USER, None, ""
-    )
+    return Placement(place.scope.workspace_id, place.subject_id, None, (), True, MemoryScope.USER, None, "")
 
 
 @contextmanager

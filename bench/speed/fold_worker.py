@@ -15,9 +15,9 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
-from memories import leases  # noqa: E402
-from memories.features.update import update_due_sets  # noqa: E402
 from memories.models import FeatureSet  # noqa: E402
+from memories.profiles.features.update import update_due_sets  # noqa: E402
+from memories.queue import leases  # noqa: E402
 
 LOOK = 0.05  # seconds between two looks at what waits
 

@@ -1,4 +1,4 @@
-"""How fast workers take episodes into feature sets, and that each is taken in once, whoever
+"""The pace at which workers take episodes into feature sets, and that each is taken in once, whoever
 dies."""
 
 import json
@@ -14,9 +14,9 @@ from django.db import connection
 from django.utils import timezone
 
 from memories import ingest
-from memories.features import sets
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Episode, Feature, FeatureCitation, FeatureMark, FeatureSet
+from memories.profiles.features import set_queue, sets
 from workspaces.models import Workspace
 from workspaces.scope import Scope, worker_scope
 
@@ -25,10 +25,17 @@ LOOK = 0.05  # seconds between two looks at how far it is
 # So much of the work is done when the first and the last worker is killed.
 KILLED_FROM, KILLED_TO = 0.1, 0.6
 TALK = (
-    "I live in {place} now.", "I like {thing}.", "Good morning!", "I work as a {job}.",
-    "I am going to visit {place} in May.", "Could you look that up for me?", "I have {thing}.",
-    "We decided to use {thing} for the {job} team.", "I can't stand {thing}.", "Thanks a lot.",
-)  # fmt: skip
+    "I live in {place} now.",
+    "I like {thing}.",
+    "Good morning!",
+    "I work as a {job}.",
+    "I am going to visit {place} in May.",
+    "Could you look that up for me?",
+    "I have {thing}.",
+    "We decided to use {thing} for the {job} team.",
+    "I can't stand {thing}.",
+    "Thanks a lot.",
+)
 WORKER = "bench.speed.fold_worker"
 SYLLABLES = ("bar", "lin", "mo", "ket", "su", "ran", "tol", "vi", "pes", "qua")
 
@@ -113,17 +120,14 @@ def _tell(scope: Scope, wish: Wish, advance: Callable[[int], object]) -> None:
 
 
 def _message(dice: random.Random) -> str:
-    names = {
-        name: "".join(dice.choice(SYLLABLES) for _ in range(3))
-        for name in ("place", "thing", "job")
-    }
+    names = {name: "".join(dice.choice(SYLLABLES) for _ in range(3)) for name in ("place", "thing", "job")}
     names["place"] = names["place"].capitalize()
     return dice.choice(TALK).format(**names)
 
 
 def _run(scope: Scope, wish: Wish, *, workers: int, killed: int) -> Run:
     for number in range(wish.sets):
-        sets.recount(sets.own_set_to_write(scope, FeatureSet.own_key(f"user-{number}")))
+        set_queue.recount(sets.own_set_to_write(scope, FeatureSet.own_key(f"user-{number}")))
     FeatureSet.objects.update(due_at=timezone.now())
     running = [start_worker(wish.lease) for _ in range(workers)]
     started = time.perf_counter()
@@ -167,7 +171,7 @@ def _kill(victims: Sequence[Popen[str]], dice: random.Random, episodes: int) -> 
 
 
 def _said() -> list[tuple[str, ...]]:
-    """What all features say, and on which words."""
+    """The values of all features, and on which words."""
     rows = FeatureCitation.objects.filter(feature__ended_at=None, change__is_current=True)
     columns = ("feature__set__key", "feature__content", "episode_id", "start", "end")
     return sorted(tuple(map(str, row)) for row in rows.values_list(*columns))

@@ -1,4 +1,4 @@
-"""How much memory the processes of `up` take: the sum of their proportional set sizes (Linux).
+"""The memory that the processes of `up` take: the sum of their proportional set sizes (Linux).
 
 A page that n processes share counts 1/n for each. PostgreSQL's shared buffers are a cache that
 is set apart by its configuration, so its processes count without their shared memory.
@@ -7,8 +7,8 @@ is set apart by its configuration, so its processes count without their shared m
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryproject.embedded_postgres import Home
-from memoryproject.postgres_guard import postmaster
+from memoryproject.postgres.embedded_postgres import Home
+from memoryproject.postgres.postgres_guard import postmaster
 
 PROC = Path("/proc")
 
@@ -38,9 +38,7 @@ def footprint(up: int, home: Home) -> list[Footprint]:
     servers = _tree(database, children) if database else []
     return [
         Footprint("up, web and workers", len(own), _sum(own, shared=True)),
-        Footprint(
-            "PostgreSQL, shared buffers not counted", len(servers), _sum(servers, shared=False)
-        ),
+        Footprint("PostgreSQL, shared buffers not counted", len(servers), _sum(servers, shared=False)),
     ]
 
 

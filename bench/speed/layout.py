@@ -1,4 +1,4 @@
-"""Which workspaces a benchmark builds, and which of them it asks."""
+"""The workspaces that a benchmark builds, and those that it asks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

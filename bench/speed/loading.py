@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from bench.speed.corpus import EVERY_OLD, Block, Corpus
 from bench.speed.layout import Plot
-from memories.english import lexical
-from memories.index import common_terms, entries, prepared_sql, segments, workspace_index
+from memories.index import common_terms, entries, hnsw_segments, prepared_sql, workspace_index
+from memories.language.english import lexical
 from memories.models import Category, Entry, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Subject, Workspace
@@ -55,9 +55,7 @@ class Place:
         return max(0, self.space.live_memories - self.plot.live)
 
 
-def load(
-    plots: Sequence[Plot], corpus: Corpus, advance: Callable[[int], object], *, first: int = 0
-) -> list[Place]:
+def load(plots: Sequence[Plot], corpus: Corpus, advance: Callable[[int], object], *, first: int = 0) -> list[Place]:
     """Build and fill the workspaces, their blocks in turn; `advance` hears of the memories written.
     `first` is the first one's part of the corpus. Those that are there stay as they are.
     Raises NotFilled.
@@ -78,7 +76,7 @@ def load(
 
 
 def are_there(plots: Sequence[Plot]) -> bool:
-    """Whether an earlier run left one of them."""
+    """Tell whether an earlier run left one of them."""
     return Workspace.objects.filter(slug__in=[plot.slug for plot in plots]).exists()
 
 
@@ -140,7 +138,7 @@ def _write(place: Place, block: Block) -> None:
 
 
 def category_of(at: int) -> Category:
-    """Of a block's text: one in ten is a plan, one in a hundred a decision."""
+    """Return the category of a block's text: one in ten is a plan, one in a hundred a decision."""
     if at % 100 == 7:
         return Category.DECISION
     return Category.PLAN if at % 10 == 3 else Category.OTHER
@@ -149,12 +147,10 @@ def category_of(at: int) -> Category:
 def prepared(places: Sequence[Place]) -> list[Place]:
     """The places as they are once the worker has done all that their sizes call for."""
     common_terms.count_due()
-    while segments.is_due():
-        segments.build_and_drop()
+    while hnsw_segments.is_due():
+        hnsw_segments.rebuild_indexes()
         time.sleep(PAUSE)  # the server's own worker may be at it
-    return [
-        replace(place, space=workspace_index.index_of(place.scope.workspace_id)) for place in places
-    ]
+    return [replace(place, space=workspace_index.index_of(place.scope.workspace_id)) for place in places]
 
 
 def memory(place: Place, text: str, at: datetime) -> Memory:

@@ -1,4 +1,4 @@
-"""How long the server takes for each page of the admin, over many memories and their evidence."""
+"""The time that the server takes for each page of the admin, over many memories and their evidence."""
 
 import time
 import uuid
@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from bench.speed.loading import Place, settle
+from memories.belief.resolve import CaseAbout, NewItem, open_case
 from memories.models import Case, Chunk, Document, Memory, Revision
-from memories.resolve import CaseAbout, NewItem, open_case
 from memories.search import RANKINGS
 from workspaces.models import Membership, Role, User
 
@@ -88,10 +88,16 @@ DOCUMENTS, CASES = 10_000, 500
 TEXT = "The starter is fed at nine in the evening."
 
 OF_THE_SERVER = (
-    "workspaces_user", "workspaces_loginattempt", "workspaces_serverkey",
-    "workspaces_workspaceremoval", "memories_evaluationrun", "memories_breaker",
-    "memories_indexrepair", "memories_workerbeat", "memories_modelprice",
-)  # fmt: skip
+    "workspaces_user",
+    "workspaces_loginattempt",
+    "workspaces_serverkey",
+    "workspaces_workspaceremoval",
+    "memories_evaluationrun",
+    "memories_breaker",
+    "memories_indexrepair",
+    "memories_workerbeat",
+    "memories_modelprice",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +134,16 @@ def write_documents(workspace_id: uuid.UUID) -> None:
     """Each with one revision, one chunk; one of five hundred failed."""
     rows = [
         Document(
-            workspace_id=workspace_id, title=f"Handbook {n}", visibility="team",
-            state="failed" if n % 500 == 0 else "done", error_code="" if n % 500 else "no_text",
+            workspace_id=workspace_id,
+            title=f"Handbook {n}",
+            visibility="team",
+            state="failed" if n % 500 == 0 else "done",
+            error_code="" if n % 500 else "no_text",
         )
         for n in range(DOCUMENTS)
-    ]  # fmt: skip
+    ]
     revisions = [
-        Revision(
-            workspace_id=workspace_id, document=row, number=1, text=TEXT, media_type="text/plain"
-        )
-        for row in rows
+        Revision(workspace_id=workspace_id, document=row, number=1, text=TEXT, media_type="text/plain") for row in rows
     ]
     for row, revision in zip(rows, revisions, strict=True):
         row.current_revision = revision.pk
@@ -174,7 +180,7 @@ def _queries(client: Client, address: str) -> int:
 
 
 def _milliseconds(client: Client, address: str) -> tuple[float, float]:
-    """By the wall clock, and of this process's processor time."""
+    """Return milliseconds by the wall clock, and of this process's processor time."""
     started, own = time.perf_counter(), time.process_time()
     answer = client.get(address)
     took, own = time.perf_counter() - started, time.process_time() - own

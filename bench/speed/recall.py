@@ -1,4 +1,4 @@
-"""How many of the ten truly nearest memories the vector side of a search finds."""
+"""The recall of the vector side of a search: how many of the ten truly nearest it finds."""
 
 from collections.abc import Sequence
 
@@ -32,13 +32,12 @@ def recall(place: Place, corpus: Corpus) -> dict[str, float]:
     asked = corpus.near(corpus.block(place.number, number, size).vectors, QUERIES)
     best = _tenth_best(place, corpus, asked)
     return {
-        f"{place.plot.asked}{name}": _share(place, asked, category, best[name])
-        for name, category in FILTERS.items()
+        f"{place.plot.asked}{name}": _share(place, asked, category, best[name]) for name, category in FILTERS.items()
     }
 
 
 def _share(place: Place, asked: Matrix, category: Category | None, best: Sequence[float]) -> float:
-    """Of the ten that are to be found, how many are."""
+    """Return how many of the ten that are to be found are."""
     found = [
         sum(cosine >= floor - HALF_PRECISION for cosine in _found(place, vector, category))
         for vector, floor in zip(asked, best, strict=True)
@@ -48,12 +47,12 @@ def _share(place: Place, asked: Matrix, category: Category | None, best: Sequenc
 
 
 def _chosen(size: int, category: Category | None) -> list[int]:
-    """Which texts of a block the filter wants."""
+    """Return the texts of a block that the filter wants."""
     return [at for at in range(size) if category in (None, category_of(at))]
 
 
 def _tenth_best(place: Place, corpus: Corpus, asked: Matrix) -> dict[str, list[float]]:
-    """By cell: the tenth highest cosine of each vector with all that is wanted, block by block."""
+    """Return by cell the tenth highest cosine of each vector with all that is wanted, block by block."""
     tops = {name: np.full((len(asked), DEPTH), -1.0, np.float32) for name in FILTERS}
     for number, size in place.blocks:
         cosines = asked @ corpus.block(place.number, number, size).vectors.T

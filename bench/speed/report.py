@@ -72,9 +72,7 @@ def lines(study: Study) -> Iterator[str]:
         )
     for rate in study.rates:
         name = f"{rate.name}, {rate.connections} clients"
-        yield _row(
-            name, rate.place, "", f"{rate.p50:.2f}", f"{rate.p95:.2f}", "", f"{rate.per_second:.0f}"
-        )
+        yield _row(name, rate.place, "", f"{rate.p50:.2f}", f"{rate.p95:.2f}", "", f"{rate.per_second:.0f}")
     for place, share in study.recall.items():
         yield f"{RECALL_OF}, {place}: {share:.3f}"
     for place, cost in study.index_cost.items():
@@ -120,10 +118,7 @@ def figures(found: dict[str, Any]) -> dict[str, float]:
         name = f"{rate['name']}, {rate['place']}, {rate['connections']} clients"
         flat[f"{name}: per s"] = rate["per_second"]
     flat |= {f"vector side, {place}: recall@10": value for place, value in found["recall"].items()}
-    flat |= {
-        f"writes, {place}: x without indexes of vectors": value
-        for place, value in found["indexCost"].items()
-    }
+    flat |= {f"writes, {place}: x without indexes of vectors": value for place, value in found["indexCost"].items()}
     flat |= {f"{name}: growth exponent": value for name, value in found["growth"].items()}
     return flat | {f"{each['group']}: MB": each["megabytes"] for each in found["footprint"]}
 
@@ -135,7 +130,7 @@ def memory_lines(footprints: Sequence[Footprint]) -> Iterator[str]:
 
 
 def ratio(study: Study, timing: Timing) -> float | None:
-    """How many times the raw statement of the same place; None for the empty request."""
+    """The multiple of the raw statement of the same place; None for the empty request."""
     raw = _find(study.reads, acts.RAW, timing.place)
     return round(timing.p50 / raw.p50, 3) if raw and raw.p50 else None
 
@@ -217,7 +212,7 @@ def _of_searches(study: Study) -> Iterator[Target]:
 
 
 def _of_company(study: Study) -> Iterator[Target]:
-    """What others' rows cost a small workspace."""
+    """The cost of others' rows to a small workspace."""
     for lone in study.reads:
         if not lone.place.endswith(ALONE) or lone.name not in (acts.LINEA, acts.HYBRID):
             continue

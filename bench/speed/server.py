@@ -16,10 +16,16 @@ START_TIMEOUT = 180.0  # seconds
 STOP_TIMEOUT = 60.0
 # Nothing may leave the machine, and nothing but this folder's server be touched.
 NOT_INHERITED = (
-    "DATABASE_URL", "APP_DATABASE_URL", "DATABASE_REPLICA_URL", "OPENAI_API_KEY",
-    "OPENAI_BASE_URL", "ANTHROPIC_API_KEY",
-    "ANTHROPIC_BASE_URL", "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS",
-)  # fmt: skip
+    "DATABASE_URL",
+    "APP_DATABASE_URL",
+    "DATABASE_REPLICA_URL",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "EMBEDDING_MODEL",
+    "EMBEDDING_DIMENSIONS",
+)
 ONLY_LOCAL = {"EMBEDDING_PROVIDER": "local", "EXTRACTION_PROVIDER": "none"}
 QUIET = {"LOG_LEVEL": "WARNING"}
 
@@ -29,7 +35,7 @@ class ServerFailed(Exception):
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """What a process needs to see the database in `folder`, and only that."""
+    """The environment that a process needs to see the database in `folder`, and only that."""
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     own = {"MEMORY_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
     return kept | own | ONLY_LOCAL | QUIET

@@ -109,26 +109,20 @@ def _silent(total: int, unit: str) -> AbstractContextManager[Steps]:
     return nullcontext(_Silent())
 
 
-def _reads(
-    door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
-) -> list[Timing]:
+def _reads(door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage) -> list[Timing]:
     timed = [act for place in places for act in acts.reads(door, place, corpus)]
     with stage(wish.rounds + WARM_UP, "rounds of searches") as shown:
         return in_turn([*timed, acts.empty(door)], wish.rounds, shown.update)
 
 
-def _filtered(
-    door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
-) -> list[Timing]:
+def _filtered(door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage) -> list[Timing]:
     timed = [act for place in places for act in acts.filtered(door, place, corpus)]
     rounds = max(10, wish.rounds // 5)
     with stage(rounds + WARM_UP_WRITES, "rounds of filtered searches") as shown:
         return in_turn(timed, rounds, shown.update, WARM_UP_WRITES)
 
 
-def _writes(
-    door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
-) -> list[Timing]:
+def _writes(door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage) -> list[Timing]:
     single = [acts.single_ingest(door, place, corpus) for place in places]
     batch = [acts.batch_ingest(door, place, corpus) for place in places]
     rounds = max(10, wish.rounds // 3)
@@ -146,17 +140,14 @@ def _facts(places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage) ->
         return found + in_turn(batch, facts.BATCHES, shown.update, facts.WARM_UP)
 
 
-def _rates(
-    url: str, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
-) -> list[Rate]:
+def _rates(url: str, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage) -> list[Rate]:
     found = []
     with stage(3 * len(places), "throughputs") as shown:
         for place in places:
             queries = acts.texts_to_ask(place, corpus)
             sql = OverSql(acts.conninfo(), acts.questions(place, queries))
             linea, hybrid = (
-                OverHttp(url, acts.search_requests(place, queries, ranking))
-                for ranking in ("linea", "hybrid")
+                OverHttp(url, acts.search_requests(place, queries, ranking)) for ranking in ("linea", "hybrid")
             )
             for name, target in ((acts.RAW, sql), (acts.LINEA, linea), (acts.HYBRID, hybrid)):
                 rate = throughput.measure(name, place.plot.asked, target, wish.connections)

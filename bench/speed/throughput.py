@@ -1,4 +1,4 @@
-"""How many searches a second, with several clients at once: processes of their own, over HTTP or
+"""The number of searches a second, with several clients at once: processes of their own, over HTTP or
 SQL.
 
 Free of Django, because the clients are new processes.
@@ -49,9 +49,7 @@ class OverSql:
         return lambda n: floor.ask(self.questions[n % len(self.questions)])
 
 
-def measure(
-    name: str, place: str, target: OverHttp | OverSql, connections: int, seconds: float = SECONDS
-) -> Rate:
+def measure(name: str, place: str, target: OverHttp | OverSql, connections: int, seconds: float = SECONDS) -> Rate:
     """All clients start together and ask as fast as they are answered."""
     spawn = multiprocessing.get_context("spawn")
     barrier = spawn.Barrier(connections)
@@ -74,9 +72,7 @@ def measure(
     return Rate(name, place, connections, round(rate, 1), round(low, 3), round(high, 3))
 
 
-def _client(
-    target: OverHttp | OverSql, number: int, barrier: Barrier, seconds: float, results: Any
-) -> None:
+def _client(target: OverHttp | OverSql, number: int, barrier: Barrier, seconds: float, results: Any) -> None:
     ask = target.connect()
     at = number * 7  # clients ask different questions at a time
     for n in range(WARM_UP):

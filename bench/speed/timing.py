@@ -33,9 +33,7 @@ class Timing:
     p95: float
 
 
-def in_turn(
-    acts: Sequence[Act], rounds: int, advance: Callable[[int], object], warm_up: int = WARM_UP
-) -> list[Timing]:
+def in_turn(acts: Sequence[Act], rounds: int, advance: Callable[[int], object], warm_up: int = WARM_UP) -> list[Timing]:
     """Each act once per round, in another order each time; the first rounds do not count."""
     order = list(range(len(acts)))
     chance = random.Random(1)

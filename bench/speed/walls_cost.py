@@ -1,4 +1,4 @@
-"""What the walls between workspaces cost: the same acts as the owner, whom no policy holds and who
+"""The cost of the walls between workspaces: the same acts as the owner, whom no policy holds and who
 reads the tables themselves, and as the role that serves, in turns over the same rows."""
 
 import os
@@ -19,9 +19,9 @@ from bench.speed.loading import USER, Place, load, prepared
 from memories.index import configured_embedder
 from memories.ingest import IngestRequest, ingest
 from memories.search import SearchRequest, search
-from memoryproject.embedded_postgres import APP_ROLE
 from memoryproject.postgres import visible
 from memoryproject.postgres.base import DatabaseWrapper
+from memoryproject.postgres.embedded_postgres import APP_ROLE
 
 ALLOWED = {1_000: 1.10}  # of what it took before; from there on:
 ALLOWED_ABOVE = 1.05
@@ -44,7 +44,7 @@ class WallCost:
 
     @property
     def ratio(self) -> float:
-        """Of the work, which others on the machine do not change; else by the clock."""
+        """Return the ratio of the work, which others on the machine do not change; else by the clock."""
         if self.work_before:
             return self.work_after / self.work_before
         return self.clock_after / self.clock_before
@@ -68,15 +68,12 @@ def _of_place(place: Place, corpus: Corpus, rounds: int) -> Iterator[WallCost]:
     claims = corpus.claims(place.number, place.told)
 
     def asking(ranking: str) -> Callable[[int], object]:
-        return lambda n: search(
-            place.scope, SearchRequest(queries[n % len(queries)], LIMIT, ranking=ranking)
-        )
+        return lambda n: search(place.scope, SearchRequest(queries[n % len(queries)], LIMIT, ranking=ranking))
 
     def telling(n: int) -> object:
         return ingest(place.scope, IngestRequest(content=next(claims), user_id=USER))
 
-    acts = {"search, hybrid": asking("hybrid"), "search, linea": asking("linea"),
-            "ingest of 1 message": telling}  # fmt: skip
+    acts = {"search, hybrid": asking("hybrid"), "search, linea": asking("linea"), "ingest of 1 message": telling}
     with _two_connections() as both:
         for name, act in acts.items():
             yield _in_turns(name, place, act, both, rounds)
@@ -94,9 +91,7 @@ def _two_connections() -> Iterator[tuple[Any, Any]]:
         served.close()
 
 
-def _in_turns(
-    name: str, place: Place, act: Callable[[int], object], both: Sequence[Any], rounds: int
-) -> WallCost:
+def _in_turns(name: str, place: Place, act: Callable[[int], object], both: Sequence[Any], rounds: int) -> WallCost:
     """Both do each round's act once, and take turns in being the first."""
     clocks: list[list[float]] = [[], []]
     works: list[list[float]] = [[], []]
@@ -114,18 +109,18 @@ def _in_turns(
                 clocks[which].append(1e3 * taken)
                 works[which].append(work / 1e6)
     return WallCost(
-        name, place.plot.live, rounds,
-        *(median(each) for each in clocks), *(median(each) for each in works),
-    )  # fmt: skip
+        name,
+        place.plot.live,
+        rounds,
+        *(median(each) for each in clocks),
+        *(median(each) for each in works),
+    )
 
 
 def _work(backend: int) -> int:
     """Nanoseconds that this process and the one that serves it have worked; 0 where no file tells
     them."""
     try:
-        return sum(
-            int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-            for pid in (os.getpid(), backend)
-        )
+        return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in (os.getpid(), backend))
     except OSError:
         return 0

@@ -35,9 +35,14 @@ RUN = """async (rules) => {
 }"""
 ALL_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-)  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 
 
 @dataclass(frozen=True)
@@ -78,9 +83,7 @@ def browser() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE * 1e3)
     path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(
-            executable_path=path, args=list(FLAGS), timeout=PATIENCE * 1e3
-        )
+        yield playwright.chromium.launch(executable_path=path, args=list(FLAGS), timeout=PATIENCE * 1e3)
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from playwright.sync_api import Download, Page, expect
 
 from bench.story import Told
-from memories import review
+from memories.belief import review
 from memories.models import Memory
 from workspaces.models import AuditEntry
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import Scope
 
 LIST = "workspaces/auditentry/"
 

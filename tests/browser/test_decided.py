@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 from bench.story import Told
 from memories.models import Case, Memory, MemorySession, Supersession
 from tests.api_fixtures import caller
+from tests.belief.test_grounds import tell
 from tests.browser.conftest import faults
 from tests.desk import page_of
 from tests.people import backend_of
-from tests.test_grounds import tell
 from workspaces.models import Subject
 
 INBOX, DECIDED = "memories/case/inbox/", "memories/supersession/decided/"
@@ -69,9 +69,7 @@ def test_what_was_decided_is_taken_back_among_the_decided(visit: Any, moved: Tol
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_the_pages_fit_and_are_read(
-    visit: Any, moved: Told, axe: str, scheme: str, width: int
-) -> None:
+def test_the_pages_fit_and_are_read(visit: Any, moved: Told, axe: str, scheme: str, width: int) -> None:
     ada = visit(viewport={"width": width, "height": 900}, color_scheme=scheme)
     ada.opens(INBOX)
     expect(ada.page.get_by_text("Which of these is true of u1?")).to_be_visible()

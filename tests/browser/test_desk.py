@@ -132,9 +132,7 @@ def test_key_is_issued_and_copied(visit: Any) -> None:
     shown = ada.page.locator("#secret").inner_text()
     ada.presses("Copy")
 
-    ada.page.wait_for_function(
-        "async (shown) => (await navigator.clipboard.readText()) === shown", arg=shown
-    )
+    ada.page.wait_for_function("async (shown) => (await navigator.clipboard.readText()) === shown", arg=shown)
     assert ApiKey.objects.get(name="Nightly import").prefix in shown
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from bench.story import PASSWORD, Told
-from memoryproject.first_run import ask_for_another_password
+from memoryproject.server.first_run import ask_for_another_password
 from tests.browser.conftest import REFUSED
 from workspaces.login import second_factor
 from workspaces.models import LoginPause, SecondFactor, User
@@ -41,9 +41,7 @@ def test_the_documentation_of_the_api_is_drawn(stranger: Page) -> None:
     expect(stranger.locator(".opblock").first).to_be_visible()
 
 
-def test_redoc_is_drawn_without_the_picture_it_wants_from_elsewhere(
-    browser: Browser, live_server: Any
-) -> None:
+def test_redoc_is_drawn_without_the_picture_it_wants_from_elsewhere(browser: Browser, live_server: Any) -> None:
     page = browser.new_page(base_url=live_server.url)
     refused: list[str] = []
     page.on("console", lambda said: REFUSED in said.text and refused.append(said.text))
@@ -91,9 +89,7 @@ def test_the_first_password_is_changed_before_anything_else(stranger: Page) -> N
     expect(stranger.get_by_text("Your password is changed")).to_be_visible()
 
 
-def test_a_second_factor_is_turned_on_and_asked_for(
-    still_clock: datetime, visit: Any, stranger: Page
-) -> None:
+def test_a_second_factor_is_turned_on_and_asked_for(still_clock: datetime, visit: Any, stranger: Page) -> None:
     ada = visit()
     ada.opens("second-factor/")
     totp = pyotp.TOTP(second_factor.secret_of(SecondFactor.objects.get()))

@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from memories import unmatched
 from memories.models import Episode, Fact, Miss, WorkspacePattern
+from memories.reading.extraction import unmatched
 from workspaces.models import Workspace
 from workspaces.scope import worker_scope
 

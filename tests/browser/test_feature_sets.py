@@ -8,13 +8,13 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from bench.story import Told
-from memories.features import apply
-from memories.features.apply import ChangeOrigin
-from memories.features.commands import ADD, Cited, Command
-from memories.features.sets import discover_sets
-from memories.features.update import update_now
 from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureSet
+from memories.profiles.features import apply
+from memories.profiles.features.apply import ChangeOrigin
+from memories.profiles.features.commands import ADD, Cited, Command
+from memories.profiles.features.set_queue import discover_sets
+from memories.profiles.features.update import update_now
 from workspaces.scope import Scope, worker_scope
 
 KEY = "user:ada"
@@ -46,11 +46,16 @@ def add_two_alike(scope: Scope) -> None:
     said = Episode.objects.filter(subject=found.subject, role="user").order_by("pk")[:2]
     commands = [
         Command(
-            ADD, "preferences", "likes", "likes", value, occurred_at=timezone.now(),
+            ADD,
+            "preferences",
+            "likes",
+            "likes",
+            value,
+            occurred_at=timezone.now(),
             cited=(Cited(each.pk, 0, 6, each.content[:6], each.occurred_at),),
         )
         for value, each in zip(("likes warm plum jam", "likes warm plum jams"), said, strict=True)
-    ]  # fmt: skip
+    ]
     texts = [Feature.text_of("likes", "likes", each.value) for each in commands]
     vectors = apply.embed_texts(space, texts)
     origin = ChangeOrigin(found, "set:test", Feature.Method.RULE, "rules", said[0].agent_id)
@@ -95,9 +100,7 @@ def test_the_form_of_a_set_fits(visit: Any, folded: Scope, scheme: str, width: i
     assert ada.fits()
 
 
-def test_a_value_is_corrected_shows_its_history_and_is_taken_back(
-    visit: Any, folded: Scope
-) -> None:
+def test_a_value_is_corrected_shows_its_history_and_is_taken_back(visit: Any, folded: Scope) -> None:
     ada = visit()
     feature = Feature.objects.live().filter(set=the_set()).order_by("pk")[0]
     was = feature.value
@@ -134,9 +137,7 @@ def test_a_change_of_the_embedder_is_shown_and_the_pages_fit(
     visit: Any, folded: Scope, scheme: str, width: int
 ) -> None:
     ada = visit(viewport={"width": width, "height": 1000}, color_scheme=scheme)
-    FeatureSet.objects.update(
-        config={"embedder": {"provider": "local"}}, embedding_due_at=timezone.now()
-    )
+    FeatureSet.objects.update(config={"embedder": {"provider": "local"}}, embedding_due_at=timezone.now())
     ada.opens(page_of(the_set()))
     expect(ada.page.get_by_text("under way")).to_be_visible()
     expect(ada.page.get_by_role("progressbar")).to_be_visible()

@@ -9,8 +9,8 @@ from django.utils import timezone
 from playwright.sync_api import Route, expect
 
 from bench.story import Told
-from memories import events
-from memories.events import as_message
+from memories.events import read_events
+from memories.events.shown_events import as_message
 from memories.models import Case, ChangeEvent, MemorySession
 from tests.browser.test_review import OPEN, queue, settled
 from tests.factories import SessionFactory, SubjectFactory
@@ -82,19 +82,14 @@ def test_two_curators_decide_fifty_with_a_key_each(
 
     assert not Case.objects.exclude(state="decided").exists()
     people = Membership.objects.filter(workspace=told.workspace, user__username__in=keys)
-    counts = {
-        each.user.username: Case.objects.filter(decided_by=f"user:{each.user_id}").count()
-        for each in people
-    }
+    counts = {each.user.username: Case.objects.filter(decided_by=f"user:{each.user_id}").count() for each in people}
     assert counts == {"ada.lovelace": 24, "grace.hopper": 26}
     assert pressed == 50 + 2 + 2 * 2
     still = timezone.now()  # the day may have ended since the first of them
     monkeypatch.setattr(timezone, "now", lambda: still)
     Case.objects.update(decided_at=still)
     grace.opens(INBOX)
-    expect(grace.page.locator("#content-main")).to_contain_text(
-        "Today 50 were decided (26 by you, 24 by ada.lovelace)"
-    )
+    expect(grace.page.locator("#content-main")).to_contain_text("Today 50 were decided (26 by you, 24 by ada.lovelace)")
 
 
 def test_what_others_decide_is_seen_without_a_reload(visit: Any, told: Told) -> None:
@@ -181,15 +176,13 @@ def test_ones_own_decision_that_is_told_late_is_nobody_elses(visit: Any, told: T
     expect(grace.page.locator(HERE)).to_have_attribute("data-id", first)
 
     another = ChangeEvent(kind="case.decided", item=second, state="decided")
-    messages = [as_message(each, events.newest()) for each in (decided, another)]
+    messages = [as_message(each, read_events.newest()) for each in (decided, another)]
     held[0].fulfill(content_type="text/event-stream", body=b"".join(messages))
     expect(grace.page.locator(f'[data-id="{second}"]')).to_contain_text("Decided by somebody else")
     expect(grace.page.locator(HERE)).to_have_attribute("data-id", first)
 
 
-def test_what_could_not_be_taken_back_is_taken_back_with_the_next_try(
-    visit: Any, told: Told
-) -> None:
+def test_what_could_not_be_taken_back_is_taken_back_with_the_next_try(visit: Any, told: Told) -> None:
     queue(told, 1)
     grace = visit("grace.hopper")
     grace.opens(INBOX)

@@ -12,9 +12,9 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from bench.story import Told
-from memories import long_jobs
-from memories.long_jobs import NewJob, Stopped
 from memories.models import LongJob
+from memories.queue import long_jobs
+from memories.queue.long_jobs import NewJob, Stopped
 from tests.browser.conftest import faults
 from tests.live_server import PATIENCE, wait_for
 
@@ -83,9 +83,7 @@ def test_it_is_cancelled_from_its_page(visit: Any, work: Work) -> None:
     expect(ada.page.locator(".desk-chip", has_text="cancelled")).to_be_visible()
 
 
-def test_a_page_that_shows_it_running_is_told_of_its_end_however_late(
-    visit: Any, told: Told
-) -> None:
+def test_a_page_that_shows_it_running_is_told_of_its_end_however_late(visit: Any, told: Told) -> None:
     job = LongJob.objects.create(
         kind=LongJob.Kind.IMPORT, workspace=told.workspace, unit="messages", requested_by="shell"
     )
@@ -110,9 +108,7 @@ def test_the_corner_is_hidden_until_something_else_begins(visit: Any, work: Work
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-def test_it_fits_and_axe_finds_nothing(
-    visit: Any, work: Work, axe: str, scheme: str, width: int
-) -> None:
+def test_it_fits_and_axe_finds_nothing(visit: Any, work: Work, axe: str, scheme: str, width: int) -> None:
     look = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
     ada = visit(**look, reduced_motion="reduce")
     for page in ("memories/longjob/", f"memories/longjob/{LongJob.objects.get().pk}/change/"):

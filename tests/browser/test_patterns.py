@@ -5,10 +5,11 @@ from typing import Any
 from playwright.sync_api import expect
 
 from bench.story import Told
-from memories import unmatched
+from memories.reading.extraction import unmatched
 from tests.factories import EpisodeFactory
 from workspaces.models import Role
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import Scope
 
 
 def test_the_box_tells_what_the_pattern_finds_as_it_is_typed(visit: Any) -> None:
@@ -24,9 +25,7 @@ def test_the_box_tells_what_the_pattern_finds_as_it_is_typed(visit: Any) -> None
     expect(answer).to_contain_text("RE2 does not take it")
 
 
-def test_alike_misses_stand_together_and_their_pattern_opens_general(
-    visit: Any, told: Told
-) -> None:
+def test_alike_misses_stand_together_and_their_pattern_opens_general(visit: Any, told: Told) -> None:
     ada = visit()
     workspace = told.workspace
     scope = Scope(workspace.pk, "user:ada", ROLE_CAPABILITIES[Role.OWNER], slug=workspace.slug)

@@ -8,9 +8,7 @@ from playwright.sync_api import expect
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_is_said_is_shown_recalled_and_corrected(
-    visit: Any, width: int, scheme: str, tmp_path: Any
-) -> None:
+def test_what_is_said_is_shown_recalled_and_corrected(visit: Any, width: int, scheme: str, tmp_path: Any) -> None:
     ada = visit(viewport={"width": width, "height": 1000}, color_scheme=scheme)
     ada.opens("memories/conversation/playground/?user=nora")
     page = ada.page

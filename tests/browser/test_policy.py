@@ -13,9 +13,7 @@ PAGE = "memories/supersession/policy/"
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_policy_is_tried_and_saved(
-    visit: Any, told: Told, width: int, scheme: str, tmp_path: Any
-) -> None:
+def test_a_policy_is_tried_and_saved(visit: Any, told: Told, width: int, scheme: str, tmp_path: Any) -> None:
     ada = visit(viewport={"width": width, "height": 1000}, color_scheme=scheme)
     ada.opens(PAGE)
     expect(ada.page.locator("#policy-held")).to_have_text("1")  # a pin

@@ -16,9 +16,7 @@ Assistant: Here is a summary of what you told me about the harbour."""
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pasted_messages_show_their_facts(
-    visit: Any, width: int, scheme: str, tmp_path: Any
-) -> None:
+def test_pasted_messages_show_their_facts(visit: Any, width: int, scheme: str, tmp_path: Any) -> None:
     ada = visit(viewport={"width": width, "height": 1000}, color_scheme=scheme)
     ada.opens("memories/memorysession/preview/")
     page = ada.page

@@ -6,14 +6,15 @@ import pytest
 from playwright.sync_api import expect
 
 from bench.story import Told
-from memories.features import features_by_hand
-from memories.features.features_by_hand import NewFeature
+from memories.belief.review import NewMemory, create
 from memories.models import Feature, Memory
-from memories.review import NewMemory, create
+from memories.profiles.features import edit_features
+from memories.profiles.features.edit_features import NewFeature
 from tests.browser.conftest import faults
 from tests.browser.test_pages import LOOKS
 from workspaces.models import Subject
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.permissions import ROLE_CAPABILITIES
+from workspaces.scope import Scope
 
 
 def page_of(name: str) -> str:
@@ -84,9 +85,14 @@ def test_first_screen_timeline_and_searches_are_read(visit: Any, axe: str, look:
     alan.opens(page_of("ada"))
     heads = alan.whole().locator("#content h2").all_inner_texts()
     assert heads[:7] == [
-        "Who", "Now", "Instructions", "Preferences", "Plans", "Open cases 1",
+        "Who",
+        "Now",
+        "Instructions",
+        "Preferences",
+        "Plans",
+        "Open cases 1",
         "What changed this week",
-    ]  # fmt: skip
+    ]
     expect(alan.page.locator("#content")).to_contain_text("forgot as wrong")
     assert (alan.fits(), faults(alan, axe)) == (True, [])
     text = "Ada Lovelace prefers tea to coffee"
@@ -108,9 +114,7 @@ def test_first_screen_timeline_and_searches_are_read(visit: Any, axe: str, look:
 
 def test_feature_is_corrected_and_ended_in_place(visit: Any, told: Told) -> None:
     scope = Scope(told.workspace.pk, "test", ROLE_CAPABILITIES["owner"])
-    features_by_hand.create(
-        scope, "user:ada", NewFeature("identity", "habits", "climbs", "boulders")
-    )
+    edit_features.create(scope, "user:ada", NewFeature("identity", "habits", "climbs", "boulders"))
     grace = visit("grace.hopper")
     grace.opens(page_of("ada"))
     grace.page.get_by_label("Correct climbs").focus()

@@ -114,9 +114,7 @@ def test_one_moves_with_j_and_k_and_the_arrows(visit: Any, told: Told) -> None:
         expect(here).to_have_attribute("data-id", str(decisions[place].case_id))
 
 
-def test_many_are_decided_at_once_after_a_question_with_their_number(
-    visit: Any, told: Told
-) -> None:
+def test_many_are_decided_at_once_after_a_question_with_their_number(visit: Any, told: Told) -> None:
     queue(told, 5)
     grace = visit("grace.hopper")
     grace.opens(QUEUE)
@@ -153,9 +151,7 @@ def test_the_second_of_two_curators_learns_who_decided_and_moves_on(visit: Any, 
 
     told_to_grace = grace.page.locator(f'[data-id="{decisions[0].case_id}"] .desk-case__outcome')
     expect(told_to_grace).to_contain_text("ada.lovelace decided it just now")
-    expect(grace.page.locator(".desk-case.is-here")).to_have_attribute(
-        "data-id", str(decisions[1].case_id)
-    )
+    expect(grace.page.locator(".desk-case.is-here")).to_have_attribute("data-id", str(decisions[1].case_id))
     grace.page.keyboard.press("u")  # what another person decided is not hers to take back
     grace.page.keyboard.press("b")
     settled(grace.page, 1)
@@ -189,9 +185,7 @@ def test_it_says_whether_both_are_believed_meanwhile(visit: Any, told: Told) -> 
     grace = visit("grace.hopper")
     grace.opens(QUEUE)
 
-    expect(grace.page.locator(f'[data-id="{held.case_id}"]')).to_contain_text(
-        "held back until you decide"
-    )
+    expect(grace.page.locator(f'[data-id="{held.case_id}"]')).to_contain_text("held back until you decide")
     both = grace.page.locator(f'[data-id="{doubted.case_id}"]')
     expect(both).to_contain_text("both believed until you decide")
 

@@ -16,9 +16,7 @@ def own_folder(tmp_path: Path, settings: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_files_are_handed_in_and_followed_until_they_are_read(
-    visit: Any, width: int, settings: Any
-) -> None:
+def test_files_are_handed_in_and_followed_until_they_are_read(visit: Any, width: int, settings: Any) -> None:
     ada = visit(viewport={"width": width, "height": 844})
     ada.opens("memories/document/upload/")
     page = ada.page
@@ -41,9 +39,7 @@ def test_files_are_handed_in_and_followed_until_they_are_read(
     assert ada.fits()
 
 
-def test_what_is_too_large_or_wrongly_said_is_told_beside_the_file(
-    visit: Any, settings: Any
-) -> None:
+def test_what_is_too_large_or_wrongly_said_is_told_beside_the_file(visit: Any, settings: Any) -> None:
     settings.MAX_UPLOAD_BYTES = 2**20
     ada = visit()
     ada.opens("memories/document/upload/")

@@ -73,8 +73,9 @@ def a_graphs_items_are_searched() -> None:
     assert best[0].score is not None
     assert {item.namespace for item in best} == {("users", "ada")}
     assert [item.key for item in store.search(("users",), filter={"rank": {"$gte": 3}})] == [
-        "food", "home",
-    ]  # fmt: skip
+        "food",
+        "home",
+    ]
     assert len(store.search(("users",), limit=2)) == 2
     assert len(store.search(("users",), limit=2, offset=3)) == 1
 
@@ -116,9 +117,7 @@ ANSWER = "Noted: tea it is."
 class ScriptedModel(Model):
     async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:
         text = ResponseOutputText(annotations=[], text=ANSWER, type="output_text")
-        said = ResponseOutputMessage(
-            id="1", content=[text], role="assistant", status="completed", type="message"
-        )
+        said = ResponseOutputMessage(id="1", content=[text], role="assistant", status="completed", type="message")
         return ModelResponse(output=[said], usage=Usage(), response_id=None)
 
     def stream_response(self, *args: Any, **kwargs: Any) -> Any:
@@ -168,9 +167,7 @@ def claude_makes_reads_and_changes_files() -> None:
     assert "2 levels deep in /memories" in noted("view", path="/memories")
     text = "One.\nTwo.\nThree.\n"
     noted("create", path="/memories/a.md", file_text=text)
-    assert "already exists" in refused(
-        lambda: noted("create", path="/memories/a.md", file_text="x")
-    )
+    assert "already exists" in refused(lambda: noted("create", path="/memories/a.md", file_text="x"))
     shown = noted("view", path="/memories/a.md").splitlines()
     assert shown[1:] == ["     1\tOne.", "     2\tTwo.", "     3\tThree.", "     4\t"]
     assert noted("view", path="/memories/a.md", view_range=[2, 2]).endswith("     2\tTwo.")
@@ -186,22 +183,14 @@ def claude_is_told_what_it_may_not() -> None:
     assert "lines: 1, 1, 2" in refused(
         lambda: noted("str_replace", path="/memories/b/c/d.md", old_str="x", new_str="y")
     )
-    assert "verbatim" in refused(
-        lambda: noted("str_replace", path="/memories/b/c/d.md", old_str="z", new_str="y")
-    )
-    assert "range [0, 2]" in refused(
-        lambda: noted("insert", path="/memories/b/c/d.md", insert_line=9, insert_text="y")
-    )
+    assert "verbatim" in refused(lambda: noted("str_replace", path="/memories/b/c/d.md", old_str="z", new_str="y"))
+    assert "range [0, 2]" in refused(lambda: noted("insert", path="/memories/b/c/d.md", insert_line=9, insert_text="y"))
     assert "does not exist" in refused(lambda: noted("view", path="/memories/none"))
-    assert "not a file" in refused(
-        lambda: noted("insert", path="/memories/b", insert_line=0, insert_text="y")
-    )
+    assert "not a file" in refused(lambda: noted("insert", path="/memories/b", insert_line=0, insert_text="y"))
     assert "escape" in refused(lambda: noted("view", path="/memories/../etc"))
     assert "must start" in refused(lambda: noted("view", path="/etc"))
     assert "itself" in refused(lambda: noted("delete", path="/memories"))
-    assert "itself" in refused(
-        lambda: noted("rename", old_path="/memories", new_path="/memories/x")
-    )
+    assert "itself" in refused(lambda: noted("rename", old_path="/memories", new_path="/memories/x"))
 
 
 @step
@@ -210,11 +199,13 @@ def claude_moves_and_deletes_files() -> None:
     assert noted("view", path="/memories/empty.md").endswith("     1\t")
     listed = noted("view", path="/memories").splitlines()[1:]
     assert listed == [
-        "/memories", "/memories/a.md", "/memories/b/", "/memories/b/c/", "/memories/empty.md",
-    ]  # fmt: skip
-    assert "already exists" in refused(
-        lambda: noted("rename", old_path="/memories/b", new_path="/memories/a.md")
-    )
+        "/memories",
+        "/memories/a.md",
+        "/memories/b/",
+        "/memories/b/c/",
+        "/memories/empty.md",
+    ]
+    assert "already exists" in refused(lambda: noted("rename", old_path="/memories/b", new_path="/memories/a.md"))
     noted("rename", old_path="/memories/b", new_path="/memories/e")
     assert "x x" in noted("view", path="/memories/e/c/d.md")
     noted("delete", path="/memories/e")

@@ -112,9 +112,7 @@ def filters_are_joined_and_denied() -> None:
     assert results(client().search("cello", filters=either))
     without = {"AND": [{"user_id": "*"}, {"NOT": [ADA]}]}
     assert results(client().search("cello", filters=without)) == []
-    assert results(
-        client().search("Lisbon", filters={"AND": [ADA, {"metadata": {"source": "chat"}}]})
-    )
+    assert results(client().search("Lisbon", filters={"AND": [ADA, {"metadata": {"source": "chat"}}]}))
 
 
 @step
@@ -127,9 +125,7 @@ def all_of_a_user_are_listed() -> None:
     listed = results(client().get_all(filters=ADA))
     kept["all"] = [one["id"] for one in listed]
     assert len(set(kept["all"])) == len(kept["all"]) >= 3
-    assert all(
-        {"id", "memory", "metadata", "categories", "created_at"} <= one.keys() for one in listed
-    )
+    assert all({"id", "memory", "metadata", "categories", "created_at"} <= one.keys() for one in listed)
 
 
 @step

@@ -95,9 +95,14 @@ def a_saying_is_added() -> None:
 def a_saying_is_added_with_all_that_there_is_to_say() -> None:
     said = datetime(2026, 5, 1, 10, tzinfo=UTC)
     memory().add(
-        "You moved to Lisbon, I hear.", role="assistant", producer="bot", produced_for="ruth",
-        episode_type=EpisodeType.MESSAGE, metadata={"place": "O'Hara's"}, timestamp=said,
-    )  # fmt: skip
+        "You moved to Lisbon, I hear.",
+        role="assistant",
+        producer="bot",
+        produced_for="ruth",
+        episode_type=EpisodeType.MESSAGE,
+        metadata={"place": "O'Hara's"},
+        timestamp=said,
+    )
     memory("otto").add("I prefer milk.")
     memory(project="other").add("Tea is for the workshop.")
 
@@ -144,10 +149,7 @@ def messages_are_listed_in_pages() -> None:
     rows = memory().list(MemoryType.Episodic).content.episodic_memory
     assert {row.content for row in rows} == {TEA, "You moved to Lisbon, I hear."}
     assert {row.session_key for row in rows} == {"acme/harbour"}
-    pages = [
-        memory().list(MemoryType.Episodic, page_size=1, page_num=at).content.episodic_memory
-        for at in range(3)
-    ]
+    pages = [memory().list(MemoryType.Episodic, page_size=1, page_num=at).content.episodic_memory for at in range(3)]
     assert [len(page) for page in pages] == [1, 1, 0]
 
 
@@ -166,9 +168,14 @@ def the_set_of_a_user_is_found() -> None:
 @step
 def a_feature_is_added() -> None:
     kept["feature"] = memory().add_feature(
-        set_id=kept["set"], category_name="identity", tag="home", feature="city",
-        value="Lisbon", feature_metadata={"by": "form"}, citations=[kept["tea"]],
-    )  # fmt: skip
+        set_id=kept["set"],
+        category_name="identity",
+        tag="home",
+        feature="city",
+        value="Lisbon",
+        feature_metadata={"by": "form"},
+        citations=[kept["tea"]],
+    )
 
 
 @step

@@ -123,9 +123,7 @@ def a_profile_is_given_in_parts() -> None:
 
 @step
 def an_update_is_a_new_id_of_the_same_chain() -> None:
-    new = client.memories.update_memory(
-        container_tag=INES, id=kept["home"], new_content="Ines lives in Porto"
-    )
+    new = client.memories.update_memory(container_tag=INES, id=kept["home"], new_content="Ines lives in Porto")
     assert new.id != kept["home"]
     assert (new.version, new.parent_memory_id, new.root_memory_id) == (
         2,
@@ -258,9 +256,7 @@ def what_is_still_read_is_listed() -> None:
 
 @step
 def a_document_changes_its_words_and_keeps_its_id() -> None:
-    changed = client.documents.update(
-        kept["other"], content="New words of Otto.", metadata={"v": 2}
-    )
+    changed = client.documents.update(kept["other"], content="New words of Otto.", metadata={"v": 2})
     assert changed.id == kept["other"]
     found = done(kept["other"])
     assert (found.content, found.metadata) == ("New words of Otto.", {"v": 2})

@@ -52,7 +52,7 @@ await run({
   },
 
   async a_search_finds_it_with_its_words() {
-    const found = await memory.search("ferret", { userId: "tess", include: ["citations"] });
+    const found = await memory.search("ferret", { userId: "tess", layers: ["memories"], include: ["citations"] });
     assert.equal(found.results[0].memory.id, made.id);
     assert.match(found.results[0].citations[0].quote, /Pip/);
     assert.ok(found.confidence >= 0);

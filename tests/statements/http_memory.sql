@@ -19,12 +19,38 @@ AS "thread_external", ((exists (
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
     or (memories_memory.source_count = 0 and exists (
         select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
-"is_uncertain" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id"
-  = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
-  "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
-  "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" = %s)
-ORDER BY "memories_memory"."id" DESC LIMIT 1;
+"is_uncertain", ((case when not (memories_memory.is_head and (memories_memory.forget_after is null or
+        memories_memory.forget_after > now())) then 'past'
+    when (exists (
+        select 1 from memories_touch t
+        where t.memory_id = memories_memory.id and t.relation in ('unsure', 'replaces', 'ends')
+        and not exists (
+          select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+          join memories_episode e on e.id = c.episode_id
+          where f.memory_id = t.memory_id and f.withdrawn_at is null
+          and (case when e.occurred_at - e.created_at > interval '1 day'
+            then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) or (memories_memory.category =
+        'plan' and greatest(memories_memory.event_date, memories_memory.valid_until) < now() - interval '1 day') or
+      (exists (
+          select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+          where g.memory_id = memories_memory.id and g.kept_at is null
+          and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+        or (memories_memory.source_count = 0 and exists (
+            select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null))))
+    then 'questioned' else 'current' end)) AS "standing" FROM "memories_memory" LEFT OUTER JOIN
+"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
+"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
+"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
+("memories_memory"."workspace_id" = %s AND "memories_memory"."id" = %s) ORDER BY "memories_memory"."id" DESC
+LIMIT 1;
 -- reads
 --   Index memory_newest
 --   Index memories_memory_pkey
 --   Index fact_withdrawn
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_memory_pkey
+--   Index fact_withdrawn
+
+-- as in search_hybrid_with_everything: SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",

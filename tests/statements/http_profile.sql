@@ -22,5 +22,17 @@ SELECT SUM(hashtext((COALESCE(("memories_feature"."id")::text, %s) ||
 SELECT COUNT("memories_featureset"."id") AS "pk__count", SUM("memories_featureset"."stamp") AS "stamp__sum"
 FROM "memories_featureset" WHERE "memories_featureset"."subject_id" = %s;
 
+SELECT SUM(hashtext((COALESCE(("memories_touch"."id")::text, %s) ||
+      COALESCE((COALESCE("memories_touch"."relation", %s) ||
+          COALESCE((COALESCE(("memories_touch"."decided_at")::text, %s) ||
+              COALESCE(SUBSTRING("memories_episode"."content", ("memories_touch"."start" + %s), ("memories_touch"."end" -
+                    "memories_touch"."start")), %s)), %s)), %s)))) AS "rows", COUNT("memories_touch"."id") AS "pk__count" FROM
+"memories_touch" INNER JOIN "memories_memory" ON ("memories_touch"."memory_id" = "memories_memory"."id") INNER
+JOIN "memories_episode" ON ("memories_touch"."episode_id" = "memories_episode"."id") WHERE
+"memories_memory"."subject_id" = %s;
+-- reads
+--   Index memory_subject
+--   Index memories_episode_pkey
+
 SELECT "workspaces_subject"."updated_at" AS "updated_at", "workspaces_subject"."external_id" AS "external_id"
 FROM "workspaces_subject" WHERE "workspaces_subject"."id" = %s ORDER BY "workspaces_subject"."id" ASC LIMIT 1;

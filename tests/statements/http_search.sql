@@ -43,7 +43,42 @@ where k.prefix = %(prefix)s;
 
 -- as in search_hybrid_of_a_user: with
 
+-- as in search_hybrid_with_everything: with
+
+-- as in search_hybrid_all_layers: select distinct f.memory_id, ci.episode_id
+
+with known as materialized (
+  select unnest(%(found)s::uuid[]) as id
+  union
+  select f.memory_id from memories_citation ci join memories_fact f on f.id = ci.fact_id
+  where ci.episode_id = any(%(told)s::uuid[]) and f.memory_id is not null)
+select t.memory_id, t.relation = 'exception' as is_exception, x.id as entry, x.item as episode_id
+from memories_touch t
+cross join lateral (select x.id, x.item from memories_entry x
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
+  and (x.subject = %(subject)s::uuid or x.subject is null and (x.visibility <> 0 or x.agent is null))
+  and x.scope = %(open_scope)s::int2 and x.item = t.episode_id offset 0) x
+where t.memory_id = any(array(select id from known)) and t.relation in ('unsure', 'replaces', 'ends',
+  'exception')
+and (t.until is null or t.until > %(instant)s::timestamptz) and not exists (
+  select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+  join memories_episode e on e.id = c.episode_id
+  where f.memory_id = t.memory_id and f.withdrawn_at is null
+  and (case when e.occurred_at - e.created_at > interval '1 day'
+    then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))
+order by t.said_at, t.episode_id;
+-- reads
+--   CTE known
+--   Index memories_citation_episode_id_4ea26d11
+--   Index memories_fact_pkey
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index entry_once
+
 -- as in search_hybrid_memories: select m.*, (exists (
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,
 
 select m.id as row_id, said.id, said.external_id, said.role, said.author, said.is_others,
 told.document_id, told.title, told.chunk_id, told.part, told.begun,
@@ -60,6 +95,7 @@ left join lateral (
   cross join lateral (select * from memories_episode t where t.id = ci.episode_id offset 0) e
   where e.workspace_id = %(workspace)s and (%(known_at)s::timestamptz is null and f.withdrawn_at is null
     or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true))
+  and (%(said_before)s::timestamptz is null or e.occurred_at <= %(said_before)s::timestamptz)
   and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
   and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
   order by e.occurred_at desc, ci.id desc limit 1) said on true
@@ -92,6 +128,8 @@ left join lateral (
   and (%(spaces)s::text[] is null or exists (select 1 from memories_documentspace ds
       join memories_space sp on sp.id = ds.space_id
       where ds.document_id = d.id and sp.container_tag = any(%(spaces)s::text[])))
+  and (%(said_before)s::timestamptz is null or coalesce(r.published_at, d.created_at) <=
+    %(said_before)s::timestamptz)
   order by r.number desc, ci.id desc limit 1) told on true
 where said.id is not null or told.document_id is not null;
 -- reads

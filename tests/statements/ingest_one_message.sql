@@ -88,17 +88,17 @@ with n0 as (insert into memories_memorysession ("id", "created_at", "updated_at"
     $31::jsonb, $32::jsonb, $33::jsonb, $34::timestamp with time zone)), n1 as (insert into memories_episode
   ("id", "created_at", "updated_at", "workspace_id", "session_id", "conversation_id", "subject_id", "agent_id",
     "kind", "role", "author", "content", "payload", "metadata", "occurred_at", "position", "scope", "workflow",
-    "external_id") values ($35::uuid, $36::timestamp with time zone, $37::timestamp with time zone, $38::uuid,
-    $39::uuid, $40::uuid, $41::uuid, $42::uuid, $43::varchar, $44::varchar, $45::varchar, $46::text, $47::jsonb,
-    $48::jsonb, $49::timestamp with time zone, $50::integer, $51::varchar, $52::varchar, $53::varchar)), n2 as
-(insert into memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place,
-    conversation, occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights,
-    rules) values ($54::int8, $55::int4, $56::int2, $57::uuid, $58::uuid, $59::uuid, $60::int2, $61::int2,
-    $62::uuid, $63::uuid, $64::timestamptz, $65::timestamptz, $66::varchar, $67::varchar, $68::int4, $69::int2,
-    $70::bool, $71::int4, $72::int8[], $73::int8[], $74::sparsevec, $75::int2)) insert into memories_vector
-(entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide,
-  embedding) values ($76::int8, $77::int2, $78::int2, $79::int4, $80::int2, $81::uuid, $82::uuid, $83::int2,
-  $84::int2, $85::uuid, $86::bool, $87::bool, $88::halfvec);
+    "external_id", "judge_attempts") values ($35::uuid, $36::timestamp with time zone, $37::timestamp with time
+    zone, $38::uuid, $39::uuid, $40::uuid, $41::uuid, $42::uuid, $43::varchar, $44::varchar, $45::varchar,
+    $46::text, $47::jsonb, $48::jsonb, $49::timestamp with time zone, $50::integer, $51::varchar, $52::varchar,
+    $53::varchar, $54::smallint)), n2 as (insert into memories_entry (id, workspace, layer, item, subject, agent,
+    visibility, scope, place, conversation, occurred_at, event_at, role, author, position, marks, live, length,
+    terms, trigrams, weights, rules) values ($55::int8, $56::int4, $57::int2, $58::uuid, $59::uuid, $60::uuid,
+    $61::int2, $62::int2, $63::uuid, $64::uuid, $65::timestamptz, $66::timestamptz, $67::varchar, $68::varchar,
+    $69::int4, $70::int2, $71::bool, $72::int4, $73::int8[], $74::int8[], $75::sparsevec, $76::int2)) insert into
+memories_vector (entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility, scope,
+  place, live, wide, embedding) values ($77::int8, $78::int2, $79::int2, $80::int4, $81::int2, $82::uuid,
+  $83::uuid, $84::int2, $85::int2, $86::uuid, $87::bool, $88::bool, $89::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0
@@ -123,6 +123,63 @@ where layer = %(layer)s and item = %(item)s;
 -- reads
 --   Update on memories_entry
 --   Index entry_once
+
+with own as materialized (
+  select e.id, e.item, e.terms from memories_entry e
+  where e.workspace = %(number)s and e.layer = 1 and e.live and e.subject = %(subject)s::uuid
+  order by coalesce(e.event_at, e.occurred_at) desc limit 5000),
+shared as (
+  select k.i, o.item, row_number() over (partition by k.i order by count(*) desc, o.id desc) as place
+  from own o cross join lateral unnest(o.terms) t (term)
+  join unnest(%(at)s::int4[], %(terms)s::int8[]) k (i, term) on k.term = t.term
+  group by k.i, o.item, o.id),
+met as (
+  select i, item from shared where place <= 20
+  union
+  select k.i, m.id from memories_memory m cross join lateral unnest(m.slots) q (slot)
+  join unnest(%(slot_at)s::int4[], %(slots)s::int8[]) k (i, slot) on k.slot = q.slot
+  where m.slots && %(slots)s::int8[] and m.is_head)
+select met.i, m.id, m.content, told.at as told_at, told.episode_id as told_in
+from met cross join lateral (select * from memories_memory t where t.id = met.item offset 0) m
+left join lateral (
+  select case when e.occurred_at - e.created_at > interval '1 day'
+  then e.created_at else e.occurred_at end as at, e.id as episode_id
+  from memories_fact f join memories_citation c on c.fact_id = f.id join memories_episode e on e.id =
+  c.episode_id
+  where f.memory_id = m.id order by 1, 2 limit 1) said on true
+cross join lateral (select coalesce(said.at, m.created_at) as at, said.episode_id) told
+where m.workspace_id = %(workspace)s and m.is_head and (m.forget_after is null or m.forget_after > now()) and
+m.scope = %(scope)s
+and (m.scope <> 'thread' or m.conversation_id = %(conversation)s::uuid)
+and (m.scope <> 'workflow' or m.workflow = %(workflow)s)
+and (m.visibility = 'global' or (m.visibility = 'team'
+    and coalesce((select a.team from workspaces_agent a where a.id = m.agent_id), '') = %(team)s)
+  or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid));
+-- reads
+--   CTE own
+--   Index entry_dated_subject
+--   Index memory_slots
+--   Index memories_memory_pkey
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+
+insert into memories_touch as t (workspace_id, memory_id, episode_id, start, "end", said_at, relation,
+  probability,
+  by, model, until, attempts, made_at, decided_at, decided_by)
+select %(workspace)s::uuid, n.memory, n.episode, n.start, n."end", n.said_at, n.relation, n.probability,
+n.by, n.model, n.until, 0, %(now)s::timestamptz, case when n.is_sure then %(now)s::timestamptz end, ''
+from unnest(%(memory)s::uuid[], %(episode)s::uuid[], %(start)s::int4[], %(end)s::int4[],
+  %(said_at)s::timestamptz[],
+  %(relation)s::text[], %(probability)s::float8[], %(by)s::text[], %(model)s::text[],
+  %(until)s::timestamptz[], %(is_sure)s::bool[])
+n (memory, episode, start, "end", said_at, relation, probability, by, model, until, is_sure)
+on conflict (memory_id, episode_id) do update set start = excluded.start, "end" = excluded."end",
+relation = excluded.relation, probability = excluded.probability, by = excluded.by, model = excluded.model,
+until = excluded.until, decided_at = excluded.decided_at
+where t.by <> 'person' and excluded.decided_at is not null;
+-- reads
+--   Insert on memories_touch
 
 select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 offset 3;
 -- reads
@@ -335,6 +392,33 @@ as (insert into memories_citation ("workspace_id", "fact_id", "episode_id", "rev
 --   Insert on memories_citation
 --   CTE n5
 --   Insert on memories_entry
+
+with later as materialized (
+  select n.item, n.terms from (
+    select e.* from memories_entry e
+    where e.workspace = %(number)s and e.layer = 2 and e.live and e.subject = %(subject)s::uuid
+    order by coalesce(e.event_at, e.occurred_at) desc limit 500) n
+  where n.occurred_at >= %(since)s::timestamptz and n.agent is not distinct from %(agent)s::uuid
+  and n.scope = %(scope)s and n.place is not distinct from %(place)s::uuid),
+shared as (
+  select distinct k.i, l.item from later l cross join lateral unnest(l.terms) t (term)
+  join unnest(%(at)s::int4[], %(terms)s::int8[]) k (i, term) on k.term = t.term),
+met as (
+  select s.i, e.id, e.content, e.author, case when e.occurred_at - e.created_at > interval '1 day'
+  then e.created_at else e.occurred_at end as said_at,
+  row_number() over (partition by s.i order by e.occurred_at desc, e.id desc) as place
+  from shared s join memories_episode e on e.id = s.item
+  join unnest(%(told_i)s::int4[], %(told_at)s::timestamptz[], %(told_in)s::uuid[]) told (i, at, episode) on
+  told.i = s.i
+  where e.kind = any(%(kinds)s::text[]) and (case when e.occurred_at - e.created_at > interval '1 day'
+    then e.created_at else e.occurred_at end, e.id) > (told.at, told.episode))
+select i, id, left(content, 4000) as content, author, said_at from met where place <= 20;
+-- reads
+--   CTE later
+--   Index entry_once
+--   Index memories_episode_pkey
+
+-- as in ingest_one_message: insert into memories_touch as t (workspace_id, memory_id, episode_id, start, "end", said_at, relation,
 
 insert into workspaces_auditentry ("id", "created_at", "updated_at", "workspace_id", "actor", "action",
   "target_kind", "target_id", "subject_id", "reason", "before", "after", "salt") values ($1::uuid, $2::timestamp

@@ -22,6 +22,10 @@
 
 -- as in ingest_one_message: insert into memories_duesummary as s
 
+-- as in ingest_one_message: with own as materialized (
+
+-- as in ingest_one_message: insert into memories_touch as t (workspace_id, memory_id, episode_id, start, "end", said_at, relation,
+
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
 -- as in ingest_one_message: SELECT "workspaces_apikey"."container_tags" AS "container_tags" FROM "workspaces_apikey" WHERE
@@ -82,6 +86,8 @@ with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "work
 --   Insert on memories_citation
 --   CTE n4
 --   Insert on memories_entry
+
+-- as in ingest_one_message: with later as materialized (
 
 -- as in ingest_one_message: insert into workspaces_auditentry ("id", "created_at", "updated_at", "workspace_id", "actor", "action",
 

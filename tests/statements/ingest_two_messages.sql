@@ -29,12 +29,13 @@ insert into memories_memorysession ("id", "created_at", "updated_at", "workspace
 
 insert into memories_episode ("id", "created_at", "updated_at", "workspace_id", "session_id",
   "conversation_id", "subject_id", "agent_id", "kind", "role", "author", "content", "payload", "metadata",
-  "occurred_at", "position", "scope", "workflow", "external_id") values ($1::uuid, $2::timestamp with time zone,
-  $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::uuid, $9::varchar, $10::varchar,
-  $11::varchar, $12::text, $13::jsonb, $14::jsonb, $15::timestamp with time zone, $16::integer, $17::varchar,
-  $18::varchar, $19::varchar), ($20::uuid, $21::timestamp with time zone, $22::timestamp with time zone,
-  $23::uuid, $24::uuid, $25::uuid, $26::uuid, $27::uuid, $28::varchar, $29::varchar, $30::varchar, $31::text,
-  $32::jsonb, $33::jsonb, $34::timestamp with time zone, $35::integer, $36::varchar, $37::varchar, $38::varchar);
+  "occurred_at", "position", "scope", "workflow", "external_id", "judge_attempts") values ($1::uuid,
+  $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::uuid,
+  $9::varchar, $10::varchar, $11::varchar, $12::text, $13::jsonb, $14::jsonb, $15::timestamp with time zone,
+  $16::integer, $17::varchar, $18::varchar, $19::varchar, $20::smallint), ($21::uuid, $22::timestamp with time
+  zone, $23::timestamp with time zone, $24::uuid, $25::uuid, $26::uuid, $27::uuid, $28::uuid, $29::varchar,
+  $30::varchar, $31::varchar, $32::text, $33::jsonb, $34::jsonb, $35::timestamp with time zone, $36::integer,
+  $37::varchar, $38::varchar, $39::varchar, $40::smallint);
 -- reads
 --   Insert on memories_episode
 
@@ -62,6 +63,10 @@ insert into memories_vector (entry_id, embedding_model_id, part, workspace, laye
 -- as in ingest_one_message: update memories_entry
 
 -- as in ingest_one_message: insert into memories_duesummary as s
+
+-- as in ingest_one_message: with own as materialized (
+
+-- as in ingest_one_message: insert into memories_touch as t (workspace_id, memory_id, episode_id, start, "end", said_at, relation,
 
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
@@ -174,6 +179,10 @@ insert into memories_citation ("workspace_id", "fact_id", "episode_id", "revisio
 -- as in ingest_two_messages: insert into memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place,
 
 -- as in ingest_two_messages: insert into memories_vector (entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility,
+
+-- as in ingest_one_message: with later as materialized (
+
+-- as in ingest_one_message: insert into memories_touch as t (workspace_id, memory_id, episode_id, start, "end", said_at, relation,
 
 -- as in ingest_one_message: insert into workspaces_auditentry ("id", "created_at", "updated_at", "workspace_id", "actor", "action",
 

@@ -44,3 +44,5 @@ union all select null, id, next_id, is_live, forgotten_at, forget_reason from li
 --   Index memories_memory_pkey
 
 -- as in search_hybrid_memories: select m.*, (exists (
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

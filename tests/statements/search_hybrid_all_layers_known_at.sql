@@ -228,9 +228,11 @@ where f.id = any(%(ids)s::uuid[]);
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
--- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
+-- as in search_hybrid_known_at: select m.*, case when least(m.superseded_at, m.forgotten_at, m.forget_after) <= %(known_at)s::timestamptz then
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,
 
 -- as in search_hybrid_with_everything: select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 
@@ -312,8 +314,39 @@ AS "thread_external", ((exists (
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
     or (memories_memory.source_count = 0 and exists (
         select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
-"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz or memories_memory.valid_until_at >
-  %s::timestamptz
+"is_uncertain", ((case when not (memories_memory.is_head and (memories_memory.forget_after is null or
+        memories_memory.forget_after > now())) then 'past'
+    when (exists (
+        select 1 from memories_touch t
+        where t.memory_id = memories_memory.id and t.relation in ('unsure', 'replaces', 'ends')
+        and not exists (
+          select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+          join memories_episode e on e.id = c.episode_id
+          where f.memory_id = t.memory_id and f.withdrawn_at is null
+          and (case when e.occurred_at - e.created_at > interval '1 day'
+            then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) or (memories_memory.category =
+        'plan' and greatest(memories_memory.event_date, memories_memory.valid_until) < now() - interval '1 day') or
+      (exists (
+          select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+          where g.memory_id = memories_memory.id and g.kept_at is null
+          and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+        or (memories_memory.source_count = 0 and exists (
+            select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null))))
+    then 'questioned' else 'current' end)) AS "standing", (case when least(memories_memory.superseded_at,
+    memories_memory.forgotten_at, memories_memory.forget_after) <= %s::timestamptz then 'past'
+  when exists (
+    select 1 from memories_touch t
+    where t.memory_id = memories_memory.id and t.relation in ('unsure', 'replaces', 'ends') and t.made_at <=
+    %s::timestamptz
+    and not exists (
+      select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+      join memories_episode e on e.id = c.episode_id
+      where f.memory_id = t.memory_id and f.created_at <= %s::timestamptz and (f.withdrawn_at is null or
+        f.withdrawn_at > %s::timestamptz)
+      and (case when e.occurred_at - e.created_at > interval '1 day'
+        then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) then 'questioned' else
+  'current' end) AS "known_standing", (case when memories_memory.superseded_at > %s::timestamptz or
+  memories_memory.valid_until_at > %s::timestamptz
   then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
     memories_memory.source_count - (
       select count(*) filter (where f.withdrawn_at is null and f.created_at > %s::timestamptz)
@@ -339,8 +372,37 @@ AS "thread_external", ((exists (
 --   Index memories_memory_pkey
 --   Index fact_withdrawn
 --   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_memory_pkey
+--   Index fact_withdrawn
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_fact_memory_id_3e25a780
 --   Index memories_fact_memory_id_3e25a780
 --   Index memoryperiod_history
+
+SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
+"col13", "col14", "col15", "col16", "quote", "external_id", "occurred_at" FROM ( SELECT * FROM ( SELECT
+    "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2", "memories_touch"."memory_id" AS
+    "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS "col5", "memories_touch"."end" AS
+    "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS "col8",
+    "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model" AS
+    "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
+    "memories_touch"."made_at" AS "col14", "memories_touch"."decided_at" AS "col15", "memories_touch"."decided_by"
+    AS "col16", SUBSTRING("memories_episode"."content", ("memories_touch"."start" + %s), ("memories_touch"."end" -
+        "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS "external_id",
+    "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
+      "memories_touch"."memory_id" ORDER BY CASE WHEN ("memories_touch"."relation" IN (%s, %s, %s, %s)) THEN %s ELSE
+      %s END, "memories_touch"."said_at" DESC) AS "qual0" FROM "memories_touch" INNER JOIN "memories_episode" ON
+    ("memories_touch"."episode_id" = "memories_episode"."id") WHERE (EXISTS(SELECT %s AS "a" FROM
+        "memories_episode" U0 WHERE (U0."workspace_id" = %s AND U0."id" = ("memories_touch"."episode_id")) LIMIT 1)
+      AND "memories_touch"."workspace_id" = %s AND "memories_touch"."made_at" <= %s AND "memories_touch"."memory_id"
+      IN (%s)) ORDER BY "memories_touch"."said_at" DESC, "memories_touch"."id" DESC ) "qualify" WHERE "qual0" <= %s
+) "qualify_mask" ORDER BY "col7" DESC, "col1" DESC;
+-- reads
+--   Index episode_newest
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -372,8 +434,39 @@ AS "thread_external", ((exists (
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
     or (memories_memory.source_count = 0 and exists (
         select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
-"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz or memories_memory.valid_until_at >
-  %s::timestamptz
+"is_uncertain", ((case when not (memories_memory.is_head and (memories_memory.forget_after is null or
+        memories_memory.forget_after > now())) then 'past'
+    when (exists (
+        select 1 from memories_touch t
+        where t.memory_id = memories_memory.id and t.relation in ('unsure', 'replaces', 'ends')
+        and not exists (
+          select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+          join memories_episode e on e.id = c.episode_id
+          where f.memory_id = t.memory_id and f.withdrawn_at is null
+          and (case when e.occurred_at - e.created_at > interval '1 day'
+            then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) or (memories_memory.category =
+        'plan' and greatest(memories_memory.event_date, memories_memory.valid_until) < now() - interval '1 day') or
+      (exists (
+          select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+          where g.memory_id = memories_memory.id and g.kept_at is null
+          and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+        or (memories_memory.source_count = 0 and exists (
+            select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null))))
+    then 'questioned' else 'current' end)) AS "standing", (case when least(memories_memory.superseded_at,
+    memories_memory.forgotten_at, memories_memory.forget_after) <= %s::timestamptz then 'past'
+  when exists (
+    select 1 from memories_touch t
+    where t.memory_id = memories_memory.id and t.relation in ('unsure', 'replaces', 'ends') and t.made_at <=
+    %s::timestamptz
+    and not exists (
+      select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+      join memories_episode e on e.id = c.episode_id
+      where f.memory_id = t.memory_id and f.created_at <= %s::timestamptz and (f.withdrawn_at is null or
+        f.withdrawn_at > %s::timestamptz)
+      and (case when e.occurred_at - e.created_at > interval '1 day'
+        then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) then 'questioned' else
+  'current' end) AS "known_standing", (case when memories_memory.superseded_at > %s::timestamptz or
+  memories_memory.valid_until_at > %s::timestamptz
   then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
     memories_memory.source_count - (
       select count(*) filter (where f.withdrawn_at is null and f.created_at > %s::timestamptz)
@@ -399,8 +492,37 @@ AS "thread_external", ((exists (
 --   Index memories_memory_pkey
 --   Index fact_withdrawn
 --   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_memory_pkey
+--   Index fact_withdrawn
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_fact_memory_id_3e25a780
 --   Index memories_fact_memory_id_3e25a780
 --   Index memoryperiod_history
+
+SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
+"col13", "col14", "col15", "col16", "quote", "external_id", "occurred_at" FROM ( SELECT * FROM ( SELECT
+    "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2", "memories_touch"."memory_id" AS
+    "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS "col5", "memories_touch"."end" AS
+    "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS "col8",
+    "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model" AS
+    "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
+    "memories_touch"."made_at" AS "col14", "memories_touch"."decided_at" AS "col15", "memories_touch"."decided_by"
+    AS "col16", SUBSTRING("memories_episode"."content", ("memories_touch"."start" + %s), ("memories_touch"."end" -
+        "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS "external_id",
+    "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
+      "memories_touch"."memory_id" ORDER BY CASE WHEN ("memories_touch"."relation" IN (%s, %s, %s, %s)) THEN %s ELSE
+      %s END, "memories_touch"."said_at" DESC) AS "qual0" FROM "memories_touch" INNER JOIN "memories_episode" ON
+    ("memories_touch"."episode_id" = "memories_episode"."id") WHERE (EXISTS(SELECT %s AS "a" FROM
+        "memories_episode" U0 WHERE (U0."workspace_id" = %s AND U0."id" = ("memories_touch"."episode_id")) LIMIT 1)
+      AND "memories_touch"."workspace_id" = %s AND "memories_touch"."made_at" <= %s AND "memories_touch"."memory_id"
+      IN (%s, %s)) ORDER BY "memories_touch"."said_at" DESC, "memories_touch"."id" DESC ) "qualify" WHERE "qual0" <=
+  %s ) "qualify_mask" ORDER BY "col7" DESC, "col1" DESC;
+-- reads
+--   Index episode_newest
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -415,10 +537,14 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 
 -- as in search_hybrid_all_layers_known_at: SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
 
+-- as in search_hybrid_all_layers_known_at: SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
+
 -- as in search_hybrid_all_layers_known_at: SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
 -- as in search_hybrid_all_layers_known_at: SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
+
+-- as in search_hybrid_all_layers_known_at: SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
 
 -- as in search_hybrid_all_layers_known_at: SELECT "memories_supersession"."id", "memories_supersession"."created_at",

@@ -107,7 +107,20 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
-select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
+select m.*, case when least(m.superseded_at, m.forgotten_at, m.forget_after) <= %(known_at)s::timestamptz then
+'past'
+when exists (
+  select 1 from memories_touch t
+  where t.memory_id = m.id and t.relation in ('unsure', 'replaces', 'ends') and t.made_at <=
+  %(known_at)s::timestamptz
+  and not exists (
+    select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+    join memories_episode e on e.id = c.episode_id
+    where f.memory_id = t.memory_id and f.created_at <= %(known_at)s::timestamptz and (f.withdrawn_at is
+      null or f.withdrawn_at > %(known_at)s::timestamptz)
+    and (case when e.occurred_at - e.created_at > interval '1 day'
+      then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) then 'questioned' else
+'current' end as known_standing, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
 %(known_at)s::timestamptz
 then null else m.valid_until end as known_valid_until, greatest(0, m.source_count - (
     select count(*) filter (where f.withdrawn_at is null and f.created_at > %(known_at)s::timestamptz)
@@ -121,7 +134,20 @@ else greatest(m.created_at,
   (select max(t.at)
     from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
     where l.memory_id = m.id and t.at <= %(known_at)s::timestamptz)) end as known_updated_at, false as
-is_uncertain, s.external_id as user_external, a.external_id as agent_external,
+is_uncertain, case when least(m.superseded_at, m.forgotten_at, m.forget_after) <= %(known_at)s::timestamptz
+then 'past'
+when exists (
+  select 1 from memories_touch t
+  where t.memory_id = m.id and t.relation in ('unsure', 'replaces', 'ends') and t.made_at <=
+  %(known_at)s::timestamptz
+  and not exists (
+    select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+    join memories_episode e on e.id = c.episode_id
+    where f.memory_id = t.memory_id and f.created_at <= %(known_at)s::timestamptz and (f.withdrawn_at is
+      null or f.withdrawn_at > %(known_at)s::timestamptz)
+    and (case when e.occurred_at - e.created_at > interval '1 day'
+      then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) then 'questioned' else
+'current' end as standing, s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
 from memories_memory m
 left join workspaces_subject s on s.id = m.subject_id
@@ -132,5 +158,13 @@ and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index memories_memory_pkey
 --   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_fact_memory_id_3e25a780
 --   Index memories_fact_memory_id_3e25a780
 --   Index memoryperiod_history
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

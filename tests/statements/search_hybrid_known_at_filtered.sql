@@ -12,7 +12,7 @@ w as materialized (
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s
-  and coalesce((row.category) = %(f1)s::text, false) and (
+  and coalesce((row.category) = %(f3)s::text, false) and (
     (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
@@ -107,4 +107,6 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
+-- as in search_hybrid_known_at: select m.*, case when least(m.superseded_at, m.forgotten_at, m.forget_after) <= %(known_at)s::timestamptz then
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

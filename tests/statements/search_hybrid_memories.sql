@@ -84,7 +84,23 @@ select m.*, (exists (
     and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
   or (m.source_count = 0 and exists (
       select 1 from memories_fact f where f.memory_id = m.id and f.withdrawn_at is not null))) as is_uncertain,
-s.external_id as user_external, a.external_id as agent_external,
+(case when not (m.is_head and (m.forget_after is null or m.forget_after > now())) then 'past'
+  when (exists (
+      select 1 from memories_touch t
+      where t.memory_id = m.id and t.relation in ('unsure', 'replaces', 'ends')
+      and not exists (
+        select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+        join memories_episode e on e.id = c.episode_id
+        where f.memory_id = t.memory_id and f.withdrawn_at is null
+        and (case when e.occurred_at - e.created_at > interval '1 day'
+          then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) or (m.category = 'plan' and
+      greatest(m.event_date, m.valid_until) < now() - interval '1 day') or (exists (
+        select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+        where g.memory_id = m.id and g.kept_at is null
+        and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+      or (m.source_count = 0 and exists (
+          select 1 from memories_fact f where f.memory_id = m.id and f.withdrawn_at is not null)))) then
+  'questioned' else 'current' end) as standing, s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
 from memories_memory m
 left join workspaces_subject s on s.id = m.subject_id
@@ -96,3 +112,25 @@ and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 --   Index memories_memory_pkey
 --   Index memories_memory_pkey
 --   Index fact_withdrawn
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_memory_pkey
+--   Index fact_withdrawn
+
+select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,
+substr(e.content, t.start + 1, t."end" - t.start) as quote
+from unnest(%(ids)s::uuid[]) m (id)
+cross join lateral (
+  select t.* from memories_touch t join memories_episode e on e.id = t.episode_id
+  and (%(said_before)s::timestamptz is null or e.occurred_at <= %(said_before)s::timestamptz)
+  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
+  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+  where t.memory_id = m.id and t.workspace_id = %(workspace)s
+  and (%(known_at)s::timestamptz is null or t.made_at <= %(known_at)s)
+  order by t.relation in ('unsure', 'replaces', 'ends', 'exception') desc, t.said_at desc limit 5) t
+join memories_episode e on e.id = t.episode_id
+order by t.said_at desc, t.id desc;
+-- reads
+--   Index memories_episode_pkey
+--   Index memories_episode_pkey

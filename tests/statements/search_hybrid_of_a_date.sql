@@ -86,3 +86,5 @@ from (
 --   Index memories_vector_pkey
 
 -- as in search_hybrid_memories: select m.*, (exists (
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

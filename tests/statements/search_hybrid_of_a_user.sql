@@ -4,6 +4,8 @@
 
 select (select id from workspaces_subject
   where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
+(select name from workspaces_subject
+  where workspace_id = %(workspace)s and external_id = %(user)s) as called,
 (select id from memories_conversation
   where workspace_id = %(workspace)s and external_id = %(thread)s) as thread;
 
@@ -98,3 +100,5 @@ from (
 --   Index memories_vector_pkey
 
 -- as in search_hybrid_memories: select m.*, (exists (
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

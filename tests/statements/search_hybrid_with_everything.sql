@@ -148,6 +148,8 @@ from (
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
 
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,
+
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 e.external_id as external_id, (%(user)s <> '' and (select s.external_id from workspaces_subject s
     where s.id = e.subject_id) <> %(user)s) is true as is_others,
@@ -162,6 +164,7 @@ case when d.id is not null then (select json_build_object('kind', p.kind, 'ordin
   order by p.kind = 'heading', p.start desc limit 1) end as part
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 left join memories_episode e on e.id = ci.episode_id
+and (%(said_before)s::timestamptz is null or e.occurred_at <= %(said_before)s::timestamptz)
 and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
 and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
 left join memories_revision r on r.id = ci.revision_id
@@ -174,6 +177,8 @@ and (%(bound)s::uuid is null or d.visibility = 'global'
 and (%(spaces)s::text[] is null or exists (select 1 from memories_documentspace ds
     join memories_space sp on sp.id = ds.space_id
     where ds.document_id = d.id and sp.container_tag = any(%(spaces)s::text[])))
+and (%(said_before)s::timestamptz is null or coalesce(r.published_at, d.created_at) <=
+  %(said_before)s::timestamptz)
 where f.memory_id = any(%(ids)s::uuid[]) and (%(known_at)s::timestamptz is null and f.withdrawn_at is null
   or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true)) and (e.id is not null or
   d.id is not null)
@@ -211,6 +216,7 @@ from memories_featurecitation ci
 join memories_episode e on e.id = ci.episode_id
 where ci.feature_id = any(%(ids)s::uuid[]) and ci.change_id = any(%(changes)s::uuid[])
 and (%(known_at)s::timestamptz is null or ci.created_at <= %(known_at)s)
+and (%(said_before)s::timestamptz is null or e.occurred_at <= %(said_before)s::timestamptz)
 and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
 and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
 order by ci.id;
@@ -285,15 +291,60 @@ AS "thread_external", ((exists (
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
     or (memories_memory.source_count = 0 and exists (
         select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
-"is_uncertain" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id"
-  = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
-  "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
-  "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s))
-ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"is_uncertain", ((case when not (memories_memory.is_head and (memories_memory.forget_after is null or
+        memories_memory.forget_after > now())) then 'past'
+    when (exists (
+        select 1 from memories_touch t
+        where t.memory_id = memories_memory.id and t.relation in ('unsure', 'replaces', 'ends')
+        and not exists (
+          select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+          join memories_episode e on e.id = c.episode_id
+          where f.memory_id = t.memory_id and f.withdrawn_at is null
+          and (case when e.occurred_at - e.created_at > interval '1 day'
+            then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) or (memories_memory.category =
+        'plan' and greatest(memories_memory.event_date, memories_memory.valid_until) < now() - interval '1 day') or
+      (exists (
+          select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+          where g.memory_id = memories_memory.id and g.kept_at is null
+          and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+        or (memories_memory.source_count = 0 and exists (
+            select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null))))
+    then 'questioned' else 'current' end)) AS "standing" FROM "memories_memory" LEFT OUTER JOIN
+"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
+"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
+"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
+("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)) ORDER BY
+"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index memory_newest
 --   Index memories_memory_pkey
 --   Index fact_withdrawn
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_memory_pkey
+--   Index fact_withdrawn
+
+SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
+"col13", "col14", "col15", "col16", "quote", "external_id", "occurred_at" FROM ( SELECT * FROM ( SELECT
+    "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2", "memories_touch"."memory_id" AS
+    "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS "col5", "memories_touch"."end" AS
+    "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS "col8",
+    "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model" AS
+    "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
+    "memories_touch"."made_at" AS "col14", "memories_touch"."decided_at" AS "col15", "memories_touch"."decided_by"
+    AS "col16", SUBSTRING("memories_episode"."content", ("memories_touch"."start" + %s), ("memories_touch"."end" -
+        "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS "external_id",
+    "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
+      "memories_touch"."memory_id" ORDER BY CASE WHEN ("memories_touch"."relation" IN (%s, %s, %s, %s)) THEN %s ELSE
+      %s END, "memories_touch"."said_at" DESC) AS "qual0" FROM "memories_touch" INNER JOIN "memories_episode" ON
+    ("memories_touch"."episode_id" = "memories_episode"."id") WHERE (EXISTS(SELECT %s AS "a" FROM
+        "memories_episode" U0 WHERE (U0."workspace_id" = %s AND U0."id" = ("memories_touch"."episode_id")) LIMIT 1)
+      AND "memories_touch"."workspace_id" = %s AND "memories_touch"."memory_id" IN (%s)) ORDER BY
+    "memories_touch"."said_at" DESC, "memories_touch"."id" DESC ) "qualify" WHERE "qual0" <= %s ) "qualify_mask"
+ORDER BY "col7" DESC, "col1" DESC;
+-- reads
+--   Index episode_newest
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -325,15 +376,60 @@ AS "thread_external", ((exists (
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
     or (memories_memory.source_count = 0 and exists (
         select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
-"is_uncertain" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id"
-  = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
-  "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
-  "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s,
-    %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"is_uncertain", ((case when not (memories_memory.is_head and (memories_memory.forget_after is null or
+        memories_memory.forget_after > now())) then 'past'
+    when (exists (
+        select 1 from memories_touch t
+        where t.memory_id = memories_memory.id and t.relation in ('unsure', 'replaces', 'ends')
+        and not exists (
+          select 1 from memories_fact f join memories_citation c on c.fact_id = f.id
+          join memories_episode e on e.id = c.episode_id
+          where f.memory_id = t.memory_id and f.withdrawn_at is null
+          and (case when e.occurred_at - e.created_at > interval '1 day'
+            then e.created_at else e.occurred_at end, e.id) > (t.said_at, t.episode_id))) or (memories_memory.category =
+        'plan' and greatest(memories_memory.event_date, memories_memory.valid_until) < now() - interval '1 day') or
+      (exists (
+          select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+          where g.memory_id = memories_memory.id and g.kept_at is null
+          and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+        or (memories_memory.source_count = 0 and exists (
+            select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null))))
+    then 'questioned' else 'current' end)) AS "standing" FROM "memories_memory" LEFT OUTER JOIN
+"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
+"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
+"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
+("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s, %s)) ORDER BY
+"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index memory_newest
 --   Index memories_memory_pkey
 --   Index fact_withdrawn
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+--   Index memories_memory_pkey
+--   Index fact_withdrawn
+
+SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
+"col13", "col14", "col15", "col16", "quote", "external_id", "occurred_at" FROM ( SELECT * FROM ( SELECT
+    "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2", "memories_touch"."memory_id" AS
+    "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS "col5", "memories_touch"."end" AS
+    "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS "col8",
+    "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model" AS
+    "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
+    "memories_touch"."made_at" AS "col14", "memories_touch"."decided_at" AS "col15", "memories_touch"."decided_by"
+    AS "col16", SUBSTRING("memories_episode"."content", ("memories_touch"."start" + %s), ("memories_touch"."end" -
+        "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS "external_id",
+    "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
+      "memories_touch"."memory_id" ORDER BY CASE WHEN ("memories_touch"."relation" IN (%s, %s, %s, %s)) THEN %s ELSE
+      %s END, "memories_touch"."said_at" DESC) AS "qual0" FROM "memories_touch" INNER JOIN "memories_episode" ON
+    ("memories_touch"."episode_id" = "memories_episode"."id") WHERE (EXISTS(SELECT %s AS "a" FROM
+        "memories_episode" U0 WHERE (U0."workspace_id" = %s AND U0."id" = ("memories_touch"."episode_id")) LIMIT 1)
+      AND "memories_touch"."workspace_id" = %s AND "memories_touch"."memory_id" IN (%s, %s)) ORDER BY
+    "memories_touch"."said_at" DESC, "memories_touch"."id" DESC ) "qualify" WHERE "qual0" <= %s ) "qualify_mask"
+ORDER BY "col7" DESC, "col1" DESC;
+-- reads
+--   Index episode_newest
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -348,10 +444,14 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 
 -- as in search_hybrid_with_everything: SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
 
+-- as in search_hybrid_with_everything: SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
+
 -- as in search_hybrid_with_everything: SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
 -- as in search_hybrid_with_everything: SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
+
+-- as in search_hybrid_with_everything: SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
 
 -- as in search_hybrid_with_everything: SELECT "memories_supersession"."id", "memories_supersession"."created_at",

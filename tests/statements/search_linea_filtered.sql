@@ -42,3 +42,5 @@ select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = 
 --   Index memories_entry_pkey
 
 -- as in search_hybrid_memories: select m.*, (exists (
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

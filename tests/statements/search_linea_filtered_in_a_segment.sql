@@ -59,3 +59,5 @@ on e.id = f.id;
 --   Index memories_entry_pkey
 
 -- as in search_hybrid_memories_in_a_segment: select m.*, (exists (
+
+-- as in search_hybrid_memories_in_a_segment: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

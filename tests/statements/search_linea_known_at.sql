@@ -65,4 +65,6 @@ select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = 
 --   Index entry_once
 --   Index memories_entry_pkey
 
--- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
+-- as in search_hybrid_known_at: select m.*, case when least(m.superseded_at, m.forgotten_at, m.forget_after) <= %(known_at)s::timestamptz then
+
+-- as in search_hybrid_memories: select t.memory_id as row_id, t.episode_id, t.relation, t.probability, t.by, e.external_id, e.occurred_at,

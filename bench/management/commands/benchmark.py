@@ -1,4 +1,4 @@
-"""How fast this machine serves, beside what its database alone could do."""
+"""Measure how fast this machine serves, beside what its database alone could do."""
 
 import json
 import os
@@ -27,10 +27,10 @@ from bench.speed.server import Server, ServerFailed, environment
 from bench.speed.study import PARTS, Study, Wish, study, use
 from memories.management import command_options
 from memories.management.command_options import add_result_file, whole_number
-from memories.management.progress_and_import_report import Progress, progress
-from memoryproject import embedded_postgres
-from memoryproject.embedded_postgres import Home
-from memoryproject.postgres_guard import open_lock, try_lock
+from memories.management.progress import Progress, progress
+from memoryproject.postgres import embedded_postgres
+from memoryproject.postgres.embedded_postgres import Home
+from memoryproject.postgres.postgres_guard import open_lock, try_lock
 
 TRIED = 1_000  # memories at which the server is used before its memory is measured
 REST, PATIENCE = 5.0, 60.0  # seconds
@@ -73,24 +73,16 @@ class Command(BaseCommand):
             default="one",
             help="one workspace per size, many of 1k each, or each half as large as the one before",
         )
-        parser.add_argument(
-            "--rounds", type=whole_number(1), default=200, help="how often each is timed"
-        )
+        parser.add_argument("--rounds", type=whole_number(1), default=200, help="how often each is timed")
         parser.add_argument(
             "--connections",
             type=whole_number(1),
             default=1,
             help="from 2 on: throughput with that many",
         )
-        parser.add_argument(
-            "--memory", action="store_true", help="the memory of `up`, and no times"
-        )
-        parser.add_argument(
-            "--web", type=whole_number(1), default=2, help="web processes (default 2)"
-        )
-        parser.add_argument(
-            "--workers", type=whole_number(1), default=2, help="worker processes (default 2)"
-        )
+        parser.add_argument("--memory", action="store_true", help="the memory of `up`, and no times")
+        parser.add_argument("--web", type=whole_number(1), default=2, help="web processes (default 2)")
+        parser.add_argument("--workers", type=whole_number(1), default=2, help="worker processes (default 2)")
         add_result_file(parser)
         parser.add_argument("--keep", action="store_true", help="keep the folder, and say where")
         parser.add_argument("--data", type=Path, help="an empty folder instead of a temporary one")
@@ -102,9 +94,7 @@ class Command(BaseCommand):
         parser.add_argument("--only", choices=PARTS, help="measure these, and nothing else")
         parser.add_argument("--inside", action="store_true", help=SUPPRESS)
 
-    def handle(
-        self, *, inside: bool, keep: bool, data: Path | None, reuse: bool, **options: Any
-    ) -> None:
+    def handle(self, *, inside: bool, keep: bool, data: Path | None, reuse: bool, **options: Any) -> None:
         if options["memory"] and not is_measurable():
             raise CommandError("--memory reads /proc/*/smaps_rollup, which this system has not.")
         if inside:

@@ -1,4 +1,4 @@
-"""How fast workers take episodes into feature sets, and whether each is taken in once."""
+"""Measure how fast workers take episodes into feature sets, and whether each is taken in once."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from bench.scratch import scratch_database
 from bench.speed import folding
 from bench.speed.folding import Wish
 from memories.management.command_options import CommandWithExamples, add_result_file
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 
 
 class Command(CommandWithExamples):
@@ -57,9 +57,13 @@ class Command(CommandWithExamples):
 
 def _wish(options: dict[str, Any]) -> Wish:
     wish = Wish(
-        options["episodes"], options["sets"], options["workers"], options["kill"],
-        options["lease"], options["seed"],
-    )  # fmt: skip
+        options["episodes"],
+        options["sets"],
+        options["workers"],
+        options["kill"],
+        options["lease"],
+        options["seed"],
+    )
     if not 0 < wish.sets <= wish.episodes or wish.lease <= 0:
         raise CommandError("There must be a set at least, an episode for each, and a lease.")
     if not 0 <= wish.killed < wish.workers:

@@ -1,4 +1,4 @@
-"""How long the server takes for the pages of the admin."""
+"""Measure how long the server takes for the pages of the admin."""
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
@@ -13,7 +13,7 @@ from bench.speed.corpus import Corpus
 from bench.speed.loading import load
 from memories.index import configured_embedder
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 
 
 class Command(CommandWithExamples):
@@ -37,11 +37,7 @@ class Command(CommandWithExamples):
             found = self.measure(size, rounds)
         for line in pages.lines(found, options["most_ms"], options["most_queries"]):
             self.stdout.write(line)
-        slow = [
-            page.name
-            for page in found
-            if page.p50 > options["most_ms"] or page.queries > options["most_queries"]
-        ]
+        slow = [page.name for page in found if page.p50 > options["most_ms"] or page.queries > options["most_queries"]]
         if slow:
             raise CommandError(f"Over the limit: {', '.join(slow)}")
 

@@ -1,4 +1,4 @@
-"""What row-level security costs."""
+"""Measure the cost of row-level security."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from bench.scratch import scratch_database
 from bench.speed.layout import label, size_of
 from bench.speed.walls_cost import WallCost, measure
 from memories.management.command_options import CommandWithExamples, add_result_file
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 
 
 class Command(CommandWithExamples):
@@ -57,7 +57,4 @@ def line_of(cost: WallCost) -> str:
     before = cost.work_before or cost.clock_before
     after = cost.work_after or cost.clock_after
     clock = f"({cost.clock_before:.2f} to {cost.clock_after:.2f})"
-    return (
-        f"{cost.act:20} {label(cost.size):>6} {before:>9.2f} {after:>9.2f} {cost.ratio:>7.3f}"
-        f"   {clock}"
-    )
+    return f"{cost.act:20} {label(cost.size):>6} {before:>9.2f} {after:>9.2f} {cost.ratio:>7.3f}   {clock}"

@@ -52,7 +52,7 @@ class Command(BaseCommand):
 
 
 def places(workspace: Workspace) -> dict[str, str]:
-    """What is worth a picture, by file name."""
+    """The pages worth a picture, by file name."""
     memories = Memory.objects.filter(workspace=workspace)
     chained = memories.live().get(content__contains="aisle")
     pinned = memories.live().get(pinned=True)

@@ -18,7 +18,7 @@ from bench.faults.points import KILL, STOP, plan
 from bench.faults.trial import Options, Trial
 from bench.server import ServerFailed
 from bench.trial_command import TrialCommand, count, folder_of, server_in, some_of
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 
 Make: TypeAlias = Callable[[Path, dict[str, Any]], tuple[Outcome, list[Bound]]]
 CLOCK, DISK, DOCUMENTS = "clock", "disk", "documents"
@@ -49,21 +49,15 @@ class Command(TrialCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--points", type=count, default=200, help="of kill and stop, together")
-        parser.add_argument(
-            "--only", type=some_of(TRIALS), default=TRIALS, metavar="KINDS", help=",".join(TRIALS)
-        )
-        parser.add_argument(
-            "--kills", type=count, default=100, help="while documents are on their way"
-        )
+        parser.add_argument("--only", type=some_of(TRIALS), default=TRIALS, metavar="KINDS", help=",".join(TRIALS))
+        parser.add_argument("--kills", type=count, default=100, help="while documents are on their way")
         parser.add_argument(
             "--stop-seconds",
             type=float,
             default=40.0,
             help="how long (default 40): above a lease of 30",
         )
-        parser.add_argument(
-            "--large", type=count, default=1000, help="messages of a large ingest (default 1000)"
-        )
+        parser.add_argument("--large", type=count, default=1000, help="messages of a large ingest (default 1000)")
         parser.add_argument(
             "--keyed",
             type=float,
@@ -91,9 +85,7 @@ class Command(TrialCommand):
         held: list[Bound] = []
         report: dict[str, Any] = {}
         points = {KILL, STOP} & set(options["only"])
-        wanted = (["points"] if points else []) + [
-            name for name in (DOCUMENTS, CLOCK, DISK) if name in options["only"]
-        ]
+        wanted = (["points"] if points else []) + [name for name in (DOCUMENTS, CLOCK, DISK) if name in options["only"]]
         with folder_of(options) as folder:
             for name in wanted:
                 began = time.monotonic()
@@ -152,9 +144,7 @@ def _points(folder: Path, options: dict[str, Any]) -> tuple[Outcome, list[Bound]
 def _documents(folder: Path, options: dict[str, Any]) -> tuple[Outcome, list[Bound]]:
     points = list(document_trial.plan(options["kills"], options["seed"]))
     minutes = options["minutes"] or len(points) / 4 + 10
-    wish = DocumentOptions(
-        options["seed"], options["patience"], deadline=time.monotonic() + minutes * 60
-    )
+    wish = DocumentOptions(options["seed"], options["patience"], deadline=time.monotonic() + minutes * 60)
     files = folder / "files"
     with server_in(folder, options, **document_trial.environment_of(files)) as server:
         server.start()

@@ -46,9 +46,13 @@ class Command(TrialCommand):
             server.start()
             samples = Samples(server)
             load = Load(
-                str(server.info["url"]), server.path, str(server.info["key"]),
-                options["clients"], options["thinking"], options["seed"],
-            )  # fmt: skip
+                str(server.info["url"]),
+                server.path,
+                str(server.info["key"]),
+                options["clients"],
+                options["thinking"],
+                options["seed"],
+            )
             samples.take()
             asyncio.run(go_on(load, heard, seconds, lambda: self._tick(samples, heard)))
         head = ("kind", "answers", "p50", "p99", "p99/p50", "429", "failed")
@@ -107,9 +111,7 @@ def _bounds(heard: Heard, samples: Samples, settled: float) -> Iterator[Bound]:
         f"{first.megabytes:.0f} MB at the beginning, {then.megabytes:.0f} MB after"
         f" {then.seconds / 60:.0f} min, {last.megabytes:.0f} MB at the end"
     )
-    yield Bound(
-        "growth of memory", samples.growth(settled), MOST_GROWTH * then.megabytes, " MB", note
-    )
+    yield Bound("growth of memory", samples.growth(settled), MOST_GROWTH * then.megabytes, " MB", note)
     most = max(each.connections for each in samples.taken)
     note = f"{most} at most; {last.files} files ({then.files} then)"
     yield Bound("growth of connections", last.connections - then.connections, 5, "", note)

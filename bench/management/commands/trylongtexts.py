@@ -61,10 +61,7 @@ class Command(TrialCommand):
                 work[kind] = [_least(server, kind, size) for size in sizes]
                 self.stdout.write(f"{kind}: {', '.join(f'{each:.1f} s' for each in work[kind])}")
         head = ("characters", *work)
-        rows = [
-            (f"{size:,}", *(f"{work[kind][at]:.2f}" for kind in work))
-            for at, size in enumerate(sizes)
-        ]
+        rows = [(f"{size:,}", *(f"{work[kind][at]:.2f}" for kind in work)) for at, size in enumerate(sizes)]
         for line in table(head, rows):
             self.stdout.write(line)
         held = [_bound(kind, sizes, seconds) for kind, seconds in work.items()]
@@ -82,7 +79,7 @@ def _bound(kind: str, sizes: list[int], seconds: list[float]) -> Bound:
 
 
 def _least(server: TrialServer, kind: str, size: int) -> float:
-    """Of some tries for a short text, which other work of the server would hide."""
+    """The best of some tries for a short text, which other work of the server would hide."""
     tries = TRIES if size < 1_000_000 else 1
     return min(_learned(server, text_of(kind, size)) for _ in range(tries))
 

@@ -9,7 +9,7 @@ from bench.bounds import Bound
 from bench.pdfs.odd_pdfs import odd_pdfs
 from bench.pdfs.trial import counted, found_pdfs, hand_in
 from bench.trial_command import TrialCommand, count, folder_of, server_in
-from memories.management.progress_and_import_report import progress
+from memories.management.progress import progress
 
 
 class Command(TrialCommand):
@@ -27,9 +27,7 @@ class Command(TrialCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--number", type=count, default=200, help="that are made (default 200)")
-        parser.add_argument(
-            "--patience", type=float, default=1_800.0, help="seconds for all (default 1800)"
-        )
+        parser.add_argument("--patience", type=float, default=1_800.0, help="seconds for all (default 1800)")
 
     def attempt(self, options: dict[str, Any]) -> tuple[list[Bound], dict[str, Any]]:
         files = [*odd_pdfs(options["number"], options["seed"]), *found_pdfs()]

@@ -1,4 +1,4 @@
-"""What callers feel while others press: half requests, floods, hanging models, long texts."""
+"""Measure what callers feel while others press: half requests, floods, hanging models, long texts."""
 
 import os
 import signal
@@ -58,18 +58,10 @@ class Command(TrialCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--only", type=some_of(NAMES), default=NAMES, metavar="KINDS", help=",".join(NAMES)
-        )
-        parser.add_argument(
-            "--seconds", type=float, default=20.0, help="of measuring under each pressure"
-        )
-        parser.add_argument(
-            "--memories", type=int, default=1000, help="that the caller has (default 1000)"
-        )
-        parser.add_argument(
-            "--large", type=int, default=1000, help="messages of a large ingest (default 1000)"
-        )
+        parser.add_argument("--only", type=some_of(NAMES), default=NAMES, metavar="KINDS", help=",".join(NAMES))
+        parser.add_argument("--seconds", type=float, default=20.0, help="of measuring under each pressure")
+        parser.add_argument("--memories", type=int, default=1000, help="that the caller has (default 1000)")
+        parser.add_argument("--large", type=int, default=1000, help="messages of a large ingest (default 1000)")
         for name in ("url", "workspace", "key", "other-workspace", "other-key"):
             parser.add_argument(f"--{name}", default="", help="of a server that runs")
 
@@ -120,9 +112,7 @@ def _own(options: dict[str, Any]) -> Iterator[tuple[Presser, Victim]]:
             }
             keys = tenants.make_over(server, wishes)
             url = str(server.info["url"])
-            victim = Victim(
-                url, _path(VICTIM), keys.pop(VICTIM), options["memories"], options["seed"]
-            )
+            victim = Victim(url, _path(VICTIM), keys.pop(VICTIM), options["memories"], options["seed"])
             paths = {slug: _path(slug) for slug in keys}
             revive = partial(_revived, server)
             yield Presser(url, keys, paths, revive, options["large"], options["seed"]), victim

@@ -43,7 +43,7 @@ FIRST_RUN = "first_run.json"  # in the server's data folder
 
 @dataclass(frozen=True)
 class Settings:
-    """Which server is asked, and about whom."""
+    """The server that is asked, and the person it is asked about."""
 
     url: str
     key: str
@@ -105,7 +105,7 @@ def ask(settings: Settings, path: str, body: "Mapping[str, Any] | None", seconds
 
 
 def known_at_start(settings: Settings) -> str:
-    """What is known of the person, as lines: what answers are to be like, then who it is."""
+    """Return the memories of the person, as lines: what answers are to be like, then who it is."""
     query = urlencode({"userId": settings.user, "limit": LINES})
     profile = ask(settings, f"/profile?{query}", None, READING)
     groups = ("system", "preferences", "profile", "facts", "events")
@@ -127,7 +127,7 @@ def known_for_prompt(settings: Settings, event: "dict[str, Any]") -> str:
 
 
 def said_in(transcript: Path) -> "Iterator[tuple[int, dict[str, Any]]]":
-    """What person and assistant said in a session's file, each with the number of its line."""
+    """Return the messages of person and assistant in a session's file, each with the number of its line."""
     with transcript.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -186,7 +186,7 @@ def hand_over(settings: Settings, event: "dict[str, Any]") -> int:
 
 
 def answer_to(event: "dict[str, Any]", settings: Settings) -> "dict[str, Any] | None":
-    """What Claude Code is to read; None where it is nothing. Raises Unanswered."""
+    """Return the text that Claude Code is to read; None where it is nothing. Raises Unanswered."""
     name = event.get("hook_event_name")
     if name in ("Stop", "SessionEnd"):
         hand_over(settings, event)
@@ -220,9 +220,7 @@ def run_hook() -> None:
 
 
 def setup(words: "list[str]") -> None:
-    parser = argparse.ArgumentParser(
-        prog="memory_hook.py setup", description="Connect Claude Code to a memory server."
-    )
+    parser = argparse.ArgumentParser(prog="memory_hook.py setup", description="Connect Claude Code to a memory server.")
     parser.add_argument(
         "--data",
         type=Path,

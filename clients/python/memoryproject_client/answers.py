@@ -1,4 +1,4 @@
-"""What a server answers, as values. `raw` is what was on the wire, with what is newer than this
+"""Answers of a server, as values. `raw` is what was on the wire, with what is newer than this
 client."""
 
 import re
@@ -10,6 +10,21 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Shape = TypeVar("Shape")
 Raw = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LaterSaid:
+    """A message that was said after a memory, and what it says of it: it restates, adds, is an
+    exception, replaces or ends it, or is unsure."""
+
+    episode_id: str
+    external_id: str | None
+    occurred_at: datetime
+    quote: str
+    relation: str
+    probability: float
+    by: str
+    raw: Raw = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +52,14 @@ class MemoryRecord:
     source_count: int
     pinned: bool
     uncertain: bool
+    standing: str
     forgotten_at: datetime | None
     forget_after: datetime | None
     entities: list[str]
     metadata: Raw
     created_at: datetime
     updated_at: datetime
+    later_said: list[LaterSaid] | None
     raw: Raw = field(repr=False, compare=False)
 
 
@@ -79,7 +96,7 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """What came nearest, where nothing was near enough."""
+    """The nearest hit, where nothing was near enough."""
 
     content: str
     confidence: float
@@ -117,7 +134,7 @@ class IngestAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of a user: memories by type, and features by category and tag."""
+    """The profile of a user: memories by type, and features by category and tag."""
 
     user_id: str
     facts: list[MemoryRecord]
@@ -134,7 +151,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Supersession:
-    """Why a version took the place of the one before."""
+    """The reason why a version took the place of the one before."""
 
     id: str
     state: str
@@ -172,16 +189,13 @@ class Explanation:
 def decoded(of: type[Shape], body: Raw) -> Shape:
     """A value of a shape; what the body does not have is None."""
     shape: Any = of  # a hashable one, which the type of a type does not say
-    values = {
-        name: body if name == "raw" else _value(kind, body.get(spoken))
-        for name, spoken, kind in _fields(shape)
-    }
+    values = {name: body if name == "raw" else _value(kind, body.get(spoken)) for name, spoken, kind in _fields(shape)}
     return of(**values)
 
 
 @cache
 def _fields(of: Any) -> list[tuple[str, str, Any]]:
-    """Of each field its name, its name on the wire and its type."""
+    """Return each field's name, its name on the wire and its type."""
     hints = get_type_hints(of)
     return [(name, camel(name), kind) for name, kind in hints.items()]
 

@@ -1,4 +1,4 @@
-"""What is asked for each method, and how often: values and generators that know no network, so that
+"""Requests of each method, and their tries: values and generators that know no network, so that
 the client and its twin for asyncio say it once."""
 
 import uuid
@@ -24,7 +24,7 @@ class Call:
     query: Mapping[str, str] = field(default_factory=dict)
 
     def headers(self) -> dict[str, str]:
-        """Of all tries of this call: a POST is the same one, however often it is sent."""
+        """Return the headers of all tries of this call: a POST is the same one, however often it is sent."""
         return {"Idempotency-Key": str(uuid.uuid4())} if self.method == "POST" else {}
 
 

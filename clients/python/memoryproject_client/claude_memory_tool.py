@@ -54,9 +54,7 @@ class ClaudeMemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"No replacement was performed, {told}")
         places = [text[:at].count("\n") + 1 for at in _places(text, old)]
         if len(places) > 1:
-            told = (
-                f"Multiple occurrences of old_str `{old}` in lines: {', '.join(map(str, places))}"
-            )
+            told = f"Multiple occurrences of old_str `{old}` in lines: {', '.join(map(str, places))}"
             raise ToolError(f"No replacement was performed. {told}. Please ensure it is unique")
         new = text.replace(old, command.new_str or "")
         self.files.write(path, new)

@@ -41,7 +41,7 @@ def reply_of(response: httpx2.Response) -> Reply:
 
 
 def next_page(page: dict[str, Any], call: Call) -> Call | None:
-    """What asks for the page behind this one."""
+    """Return the call for the page behind this one."""
     if not page.get("next"):
         return None
     query = {name: values[0] for name, values in parse_qs(urlsplit(page["next"]).query).items()}
@@ -121,20 +121,18 @@ class Memory:
         return decoded(IngestAnswer, self._ask(calls.ingest(said, options)))
 
     def search(self, query: str, **options: Any) -> SearchAnswer:
-        """What answers a question, best first."""
+        """Search for what answers a question, best first."""
         return decoded(SearchAnswer, self._ask(calls.search(query, options)))
 
     def context(self, query: str, **options: Any) -> ContextAnswer:
-        """What answers a question, as one text for a prompt."""
+        """Return what answers a question, as one text for a prompt."""
         return decoded(ContextAnswer, self._ask(calls.context(query, options)))
 
     def profile(self, user_id: str, **options: Any) -> Profile:
         """All that is known of a user."""
         return decoded(Profile, self._ask(calls.profile(user_id, options)))
 
-    def memories(
-        self, user_id: str | None = None, limit: int | None = None, **options: Any
-    ) -> Iterator[MemoryRecord]:
+    def memories(self, user_id: str | None = None, limit: int | None = None, **options: Any) -> Iterator[MemoryRecord]:
         """Memories, the newest first, over all pages; at most `limit` of them."""
         size = PAGE if limit is None else min(limit, PAGE)
         call: Call | None = calls.memories({"user_id": user_id, "limit": size, **options})

@@ -1,4 +1,4 @@
-"""What a server refuses."""
+"""Errors that a server answers with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class FieldFault:
-    """What is wrong with one field of a request; `field` is its path."""
+    """A fault of one field of a request; `field` is its path."""
 
     field: str
     message: str
@@ -37,7 +37,7 @@ class MemoryFault(Exception):
 
 
 def fault_of(status: int, body: Any) -> MemoryFault:
-    """Of a problem (RFC 9457), or of whatever a proxy in between says instead."""
+    """Make the error of a problem (RFC 9457), or of whatever a proxy in between says instead."""
     said = body if isinstance(body, dict) else {}
     errors = [
         FieldFault(str(e.get("field", "")), str(e.get("message", "")), str(e.get("code", "")))

@@ -118,7 +118,7 @@ def name_of(namespace: tuple[str, ...], key: str) -> str:
 
 
 def _words(op: PutOp) -> str:
-    """What is found of an item: the fields that are asked for, or all of its value."""
+    """The searchable part of an item: the fields that are asked for, or all of its value."""
     value = dict(op.value or {})
     if op.index is False:
         return "Not indexed."

@@ -74,10 +74,7 @@ class NamedTexts:
 
     def search(self, query: str, wanted: Mapping[str, Any], limit: int) -> list[NamedText]:
         """The texts that answer a question best, of those whose metadata is as wanted."""
-        conditions = [
-            {"field": f"metadata.{key}", "op": "eq", "value": value}
-            for key, value in wanted.items()
-        ]
+        conditions = [{"field": f"metadata.{key}", "op": "eq", "value": value} for key, value in wanted.items()]
         body: dict[str, Any] = {
             "query": query,
             "limit": limit,

@@ -41,7 +41,7 @@ export function memoryTools(memory: Memory, options: ToolOptions) {
         " answering anything that depends on who the user is or what was said before.",
       inputSchema: takes("query", "What is to be found, as a question or in words."),
       async execute({ query }: { query: string }): Promise<FoundMemory[]> {
-        const found = await memory.search(query, { userId, limit });
+        const found = await memory.search(query, { userId, limit, layers: ["memories"] });
         return found.results.flatMap((hit) =>
           hit.memory
             ? [

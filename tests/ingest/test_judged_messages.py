@@ -1,0 +1,176 @@
+"""Messages that wait for the judge: what the rules did not read is kept as it was said, and what is believed is
+compared with what was said later."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from memories.belief import review
+from memories.ingest import NewMessage, judged_messages
+from memories.judge.judge import Line, Worth
+from memories.models import Episode, Fact, Memory, MemorySession, Touch
+from tests.factories import LONG_AGO, EpisodeFactory, SubjectFactory, evidence
+from tests.people import Person
+from tests.scripted_judge import Judge, change
+
+HIVE = "The last hive went to a farmer."
+
+
+ENDS = change(ends=1.0)
+
+
+def standing(memory_id: Any) -> str:
+    return str(Memory.objects.with_names().get(pk=memory_id).standing)
+
+
+def said(alice: Person, content: str, **more: Any) -> Episode:
+    told = {"kind": "user", "judge_attempts": 0, "occurred_at": timezone.now(), **more}
+    made: Episode = EpisodeFactory(workspace=alice.workspace, content=content, **told)
+    return made
+
+
+@pytest.fixture
+def belief(alice: Person) -> Memory:
+    alice.say("I keep bees in the orchard.", user_id="ada")
+    Episode.objects.update(judge_attempts=None)
+    return Memory.objects.get()
+
+
+def test_a_message_is_compared_with_what_is_believed_of_its_subject(alice: Person, belief: Memory) -> None:
+    message = said(alice, HIVE, subject=belief.subject)
+    other = said(alice, HIVE)
+    judge = Judge(change(ends=0.9, compatible=0.1))
+    assert judged_messages.due_workspaces(judge) == [alice.workspace.pk]
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert [pair.belief for pair in judge.asked] == [belief.content]
+    row = Touch.objects.get(episode=message)
+    assert (row.relation, row.by, row.model, row.decided_at is None) == ("ends", "judge", "judge-1", False)
+    assert standing(row.memory_id) == "questioned"
+    assert not Touch.objects.filter(episode=other).exists()
+    assert judged_messages.due_workspaces(judge) == []
+
+
+def test_of_what_shares_no_word_with_a_message_it_ends_the_likeliest_alone(alice: Person, belief: Memory) -> None:
+    alice.say("I play the oboe.", user_id="ada")
+    Episode.objects.update(judge_attempts=None)
+    said(alice, HIVE, subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert len(judge.asked) == 2
+    assert Touch.objects.filter(by="judge").count() == 1
+
+
+def test_below_the_threshold_for_what_shares_no_word_nothing_is_written(alice: Person, belief: Memory) -> None:
+    said(alice, HIVE, subject=belief.subject)
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.4, compatible=0.6)))
+    assert not Touch.objects.filter(by="judge").exists()
+
+
+@pytest.mark.parametrize("words", ["Did the last hive go?", "My sister Ruth gave the last hive away."])
+def test_what_asks_or_names_somebody_else_is_not_asked_about(alice: Person, belief: Memory, words: str) -> None:
+    said(alice, words, subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.asked == []
+    assert judged_messages.due_workspaces(judge) == []
+
+
+def test_a_message_waits_until_what_it_says_itself_was_read(alice: Person, belief: Memory) -> None:
+    message = said(alice, HIVE, subject=belief.subject)
+    MemorySession.objects.filter(pk=message.session_id).update(state="extracting")
+    judge = Judge(ENDS)
+    assert judged_messages.run(alice.workspace.pk, judge=judge) == 0
+    MemorySession.objects.filter(pk=message.session_id).update(state="done")
+    assert judged_messages.run(alice.workspace.pk, judge=judge) == 1
+
+
+def test_what_was_said_before_a_belief_changes_nothing_of_it(alice: Person, belief: Memory) -> None:
+    said(alice, HIVE, subject=belief.subject, occurred_at=LONG_AGO)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.asked == []
+
+
+def test_a_message_that_kills_its_judge_is_given_up(alice: Person, belief: Memory) -> None:
+    said(alice, HIVE, subject=belief.subject)
+    for _ in range(3):
+        judged_messages.run(alice.workspace.pk, judge=Judge())
+    assert judged_messages.due_workspaces(Judge()) == []
+
+
+def test_without_a_model_nothing_waits(alice: Person, belief: Memory) -> None:
+    said(alice, HIVE, subject=belief.subject)
+    assert judged_messages.due_workspaces(Judge(name=None)) == []
+    assert judged_messages.run(alice.workspace.pk, judge=Judge(ENDS, name=None)) == 0
+
+
+# What the rules did not read
+
+
+def test_a_lasting_fact_that_no_rule_read_is_kept_as_it_was_said(alice: Person) -> None:
+    alice.say("The Corsa sits outside our gate.", user_id="ada")
+    Episode.objects.update(judge_attempts=0)
+    Memory.objects.all().delete()
+    Fact.objects.all().delete()
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(compatible=1.0), fact=0.9))
+    memory = Memory.objects.get()
+    assert memory.content == 'User said: "The Corsa sits outside our gate."'
+    assert (memory.category, memory.confidence) == ("possession", 0.5)
+    fact = Fact.objects.get()
+    assert (fact.method, fact.rule) == ("judge", "judge-1")
+    assert fact.citations.get().quote == "The Corsa sits outside our gate."
+
+
+def test_two_judges_of_one_message_keep_a_fact_once(alice: Person) -> None:
+    class SlowJudge(Judge):
+        def worth(self, lines: Sequence[Line]) -> list[Worth] | None:
+            Episode.objects.update(judge_attempts=0)
+            judged_messages.run(alice.workspace.pk, judge=Judge(change(compatible=1.0), fact=0.9))
+            return super().worth(lines)
+
+    said(alice, "The Corsa sits outside our gate.")
+    judged_messages.run(alice.workspace.pk, judge=SlowJudge(change(compatible=1.0), fact=0.9))
+    assert Memory.objects.get().source_count == 1
+    assert Fact.objects.count() == 1
+
+
+def test_a_belief_about_somebody_else_is_compared_with_what_is_said_of_them(alice: Person) -> None:
+    said(alice, "Our Ruth sits at the till in Spar.", subject=SubjectFactory(workspace=alice.workspace))
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(compatible=1.0), fact=0.9))
+    belief = Memory.objects.get()
+    said(alice, "Ruth handed in her badge on Friday.", subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert [(pair.belief, pair.said) for pair in judge.asked] == [("", "Our Ruth sits at the till in Spar.")]
+
+
+def test_a_belief_is_shown_beside_the_words_it_was_last_said_in(alice: Person, belief: Memory) -> None:
+    again = evidence(belief, "Two hives stand in the orchard.", occurred_at=timezone.now())
+    Fact.objects.filter(pk=again.pk).update(method="llm")
+    said(alice, HIVE, subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert [pair.said for pair in judge.asked] == ["Two hives stand in the orchard."]
+
+
+def test_what_the_judge_is_not_sure_of_stays_a_message(alice: Person) -> None:
+    said(alice, HIVE)
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(compatible=1.0), fact=0.7))
+    assert not Memory.objects.exists()
+
+
+def test_the_judge_is_not_asked_about_what_a_rule_read_even_if_it_was_forgotten(alice: Person, belief: Memory) -> None:
+    review.forget(alice.scope, belief.pk, "wrong")
+    Episode.objects.update(judge_attempts=0)
+    judge = Judge(change(compatible=1.0), fact=1.0)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.read == []
+    assert not Memory.objects.live().exists()
+
+
+@pytest.mark.parametrize("kind", ["assistant", "tool_result"])
+def test_machines_words_are_not_judged(alice: Person, kind: str) -> None:
+    alice.say(NewMessage(HIVE, kind=kind), user_id="ada")
+    assert not Episode.objects.filter(judge_attempts__isnull=False).exists()
