@@ -28,12 +28,7 @@ PACKAGES = ("memories", "workspaces", "memoryproject")
 # Django, DRF and Python name these, and mean one thing by them.
 GIVEN_CLASSES = {"Meta", "Migration", "Command", "Config", "Media"}
 GIVEN_MODULES = {"__init__", "__main__", "apps", "urls", "conftest"}
-# Django's name for a database's backend; and a second language has the files of the
-# first.
-GIVEN_PLACES = (
-    "memoryproject.postgres.base",
-    "memories.language.german.",
-)
+GIVEN_PLACES = ("memoryproject.postgres.base",)  # Django's name for a database's backend
 
 # A relative or subordinate clause where a docstring should open with a verb or a noun.
 HEADLESS = re.compile(r"(?:What|Whose|Whom|Who|Which|Where|When|How|Why|Whether|As|Of|That|By|None where)\b")

@@ -23,7 +23,7 @@ from memories.errors import Invalid
 from memories.events import read_events
 from memories.file_formats import assembly
 from memories.index import entries
-from memories.language import bounds, languages
+from memories.language import bounds
 from memories.language.english import (
     anchors,
     asked_attribute,
@@ -69,8 +69,6 @@ from memories.language.english.statements import (
     uncertain_ends,
     wording,
 )
-from memories.language.german import dates as german_dates
-from memories.language.german import patterns as german_patterns
 from memories.profiles.features import facts_to_features, feature_prompts
 from memories.profiles.summaries import choose_sentences
 from memories.providers import count_tokens, embedder, message_pieces, openai_provider, prompts
@@ -290,10 +288,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "language.english.dates.last_day": lambda text: dates.last_day(text, AT.date()),
     "language.english.dates.spans": lambda text: dates.spans(text, AT),
     "language.english.gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
-    "language.german.dates.event_date": lambda text: german_dates.event_date(text, AT),
-    "language.german.dates.spans": lambda text: german_dates.spans(text, AT),
-    "language.german.patterns.extract": lambda text: list(german_patterns.extract(text, "Anna", AT)),
-    "language.german.patterns.is_courtesy": german_patterns.is_courtesy,
     "index.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
     "index.entries.texts_of": entries.texts_of,
     "language.english.numbers.count": numbers.count,
@@ -400,9 +394,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "reading.guard.masked_text.masked": lambda text: masked_text.masked(text, [(0, len(text)), (3, 9)]),
     "reading.guard.masked_text.unmasked": lambda text: masked_text.unmasked(text, [(3, "abc")]),
     "reading.guard.masked_text.with_text_at": lambda text: masked_text.with_text_at({"a": text}, "/a", text),
-    "language.languages.extract": lambda text: languages.extract(text, "Anna", AT, ["de"]),
-    "language.languages.is_courtesy": lambda text: languages.is_courtesy(text, ["de"]),
-    "language.languages.spans": lambda text: languages.spans(text, AT, ["de"]),
     "providers.prompts.read_facts": lambda text: _or_not(prompts.read_facts, text),
     "providers.prompts.read_meant": lambda text: _or_not(prompts.read_meant, text),
     "providers.prompts.read_summary": lambda text: _or_not(prompts.read_summary, text),

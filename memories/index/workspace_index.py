@@ -28,8 +28,7 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
-       w.settings -> 'review' as review, w.settings -> 'languages' as languages,
-       w.settings -> 'guard' as guard,
+       w.settings -> 'review' as review, w.settings -> 'guard' as guard,
        w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
        w.settings -> 'decisionsOff' as decisions_off,
        exists (select 1 from memories_workspacepattern p
@@ -156,7 +155,6 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
         index.ranking,
         llm,
         index.review,
-        languages,
         guard,
         order,
         off,
@@ -166,7 +164,7 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
         index.segments,
     ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
-    index.languages, index.guard = tuple(languages or ()), guard or {}
+    index.guard = guard or {}
     index.date_order = order or DATE_ORDERS[0]
     index.patterns_off = frozenset(off or ())
     index.decisions_off = frozenset(decisions_off or ())
@@ -194,7 +192,6 @@ def under_settings(index: WorkspaceIndex, settings: Mapping[str, Any]) -> Worksp
     """Return the workspace as its searches would be under other settings; not to be saved."""
     other = copy(index)
     other.ranking = settings.get("ranking")
-    other.languages = tuple(settings.get("languages") or ())
     other.date_order = settings.get("dateOrder") or DATE_ORDERS[0]
     return other
 

@@ -59,7 +59,6 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         _before(asker, request, messages),
         space.llm == ALWAYS,
         subject=request.user_id,
-        languages=space.languages,
         shares=_is_shared(scope, request, str(space.guard.get("audience") or "")),
         trust=space.guard,
         date_order=space.date_order,

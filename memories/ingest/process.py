@@ -625,7 +625,6 @@ def options_of(kept: Kept) -> ExtractOptions:
         context,
         always,
         subject,
-        kept.space.languages,
         kept.space.date_order,
         is_shared_by_default(
             session.subject_id,

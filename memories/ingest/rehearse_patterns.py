@@ -93,7 +93,6 @@ def _claims(space: WorkspaceIndex, messages: Sequence[Message], choice: PatternC
     options = ExtractOptions(
         MemorySession.Extract.PATTERNS,
         patterns=choice.own,
-        languages=space.languages,
         date_order=space.date_order,
         trust=space.guard,
         patterns_off=choice.off,

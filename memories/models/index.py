@@ -92,7 +92,6 @@ class WorkspaceIndex(models.Model):
     guard: Mapping[str, Any] = MappingProxyType({})
     has_own_words: bool = True
     llm: str = ""
-    languages: tuple[str, ...] = ()
     date_order: DateOrder = "auto"
     patterns_off: frozenset[str] = frozenset()
     decisions_off: frozenset[str] = frozenset()

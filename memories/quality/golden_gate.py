@@ -39,7 +39,7 @@ class ProposedChange:
 
 
 # Settings that searches depend on; others change what is learned from now on.
-ASKED_BY = ("ranking", "languages", "dateOrder")
+ASKED_BY = ("ranking", "dateOrder")
 
 
 def changed_names(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

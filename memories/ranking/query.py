@@ -10,7 +10,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from memories.language import languages
 from memories.language.english.calendar import DateOrder, Span, later, midnight
 from memories.language.english.dates import places, spans
 from memories.language.english.lexical import STOP_WORDS, stems
@@ -308,11 +307,10 @@ def analyse(
     *,
     now: datetime | None = None,
     order: DateOrder = "auto",
-    beside: Sequence[str] = (),
 ) -> QueryView:
     """Read a query. `voices` are those of `participants`, if nobody has counted them by talk; `now`
     grounds "last week"; without it only absolute dates count. `order` is that of day and month in
-    numbers, `beside` the languages that are read beside English."""
+    numbers."""
     people = [p for p in participants if p.author and not (p.assistant or p.author.casefold() in SPEAKER_ROLES)]
     named = {p.author: words for p in people if (words := _names_in(query, p.author))}
     voices = voices_of(participants) if voices is None else voices
@@ -326,7 +324,7 @@ def analyse(
     distinct = tuple(dict.fromkeys(stems(meaning)))
     found = places(query, now, order)
     in_dates = stems(" ".join(query[first:last] for first, last in found))
-    dates = _dates(query, now if turn < _half_a_turn else None, order, beside)
+    dates = _dates(query, now if turn < _half_a_turn else None, order)
     side = _side_of_date(query, found, dates)
     dates = _until_now(query, found, dates, now)
     whatever = bool(dates) and not side and _whatever.union(in_dates).issuperset(distinct)
@@ -387,10 +385,9 @@ def says_nothing(query: str) -> bool:
     return len(query) <= _longest_nothing and not set(stems(query)) - _form - _idle
 
 
-def _dates(query: str, now: datetime | None, order: DateOrder, beside: Sequence[str]) -> tuple[Span, ...]:
+def _dates(query: str, now: datetime | None, order: DateOrder) -> tuple[Span, ...]:
     """The dates that the query names; a year alone counts only where nothing finer is named."""
     named = spans(query, now, order)
-    named += languages.spans(query, now, beside) if now else []
     finer = [span for span in named if span.grain != "year" or span.is_relative]
     return tuple(dict.fromkeys(finer or named))
 

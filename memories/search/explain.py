@@ -166,7 +166,6 @@ def _sides(question: WhyNotQuestion) -> str:
         voices,
         now=timezone.now(),
         order=question.index.date_order,
-        beside=question.index.languages,
     )
     vector = query_vector(question.index, view.meaning)
     there = in_layer(question.request, replace(question.asked, vector=vector), "memories")

@@ -355,7 +355,7 @@ def _pool(
     index, request, asked = search.index, search.request, search.asked
     people, voices = search.participants()
     now = request.now or timezone.now()
-    view = ranking.analyse(request.query, people, voices, now=now, order=index.date_order, beside=index.languages)
+    view = ranking.analyse(request.query, people, voices, now=now, order=index.date_order)
     view = replace(view, side=side) if side else view
     told = NOT_TOLD
     if request.ranking == "hybrid" and request.at.is_now:

@@ -14,7 +14,6 @@ from memories.language import bounds
 from memories.language.english.calendar import DATE_ORDERS
 from memories.language.english.patterns.library import PATTERNS
 from memories.language.english.statements import rule_names
-from memories.language.languages import ENGLISH, NAMES
 from memories.models import Category, FeatureSet, GoldenRun
 from memories.profiles.features import sets
 from memories.profiles.features.config import (
@@ -155,13 +154,6 @@ class WorkspaceSettings(SettingsObject):
         GuardSettings,
         Field(description="Which secrets and orders pass, and whose words are trusted."),
     ] = GuardSettings()
-    languages: Annotated[
-        list[Annotated[str, OneOf(NAMES)]],
-        Field(
-            min_length=1,
-            description="The languages whose patterns, dates and greetings are read; English always is.",
-        ),
-    ] = [ENGLISH]
     llm: Annotated[
         str,
         OneOf(WHEN),

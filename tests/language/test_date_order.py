@@ -84,11 +84,11 @@ def test_an_order_that_there_is_not_is_refused(alice: Person) -> None:
     assert (refused.status, refused.fields) == (400, ["settings.dateOrder"])
 
 
-def test_an_admin_chooses_order_and_languages_in_the_form(workspace: Workspace) -> None:
+def test_an_admin_chooses_the_order_in_the_form(workspace: Workspace) -> None:
     alice = member(workspace)
-    assert save(alice, workspace, date_order="day_first", languages=["en", "de"]) is None
-    assert settings_of(workspace) == {"dateOrder": "day_first", "languages": ["en", "de"]}
-    assert save(alice, workspace, date_order="", languages=[]) is None
+    assert save(alice, workspace, date_order="day_first") is None
+    assert settings_of(workspace) == {"dateOrder": "day_first"}
+    assert save(alice, workspace, date_order="") is None
     assert settings_of(workspace) == {}
     assert "Dates in numbers" in alice.sees(page_of(workspace))
 

@@ -29,7 +29,6 @@ from memories.belief.resolve import RULES
 from memories.errors import Conflict
 from memories.exchange.export_workspace import export_over_http
 from memories.language.english.calendar import DATE_ORDERS
-from memories.language.languages import NAMES
 from memories.profiles.features.config import WORKSPACE_SETTING
 from memories.quality import golden_gate
 from memories.reading.guard import LABELS
@@ -62,7 +61,6 @@ EXTRACTORS = (
     " Default: the server's own."
 )
 
-LANGUAGE_NAMES = {"en": "English", "de": "German"}
 
 CONFLICT_RULES = {
     "guarded": "guarded: words, attributes and change decide what is newer",
@@ -98,13 +96,6 @@ class SettingsForm(forms.ModelForm):
         required=False,
         help_text=_("How it is decided that a new statement replaces an older one."),
         widget=UnfoldAdminSelectWidget,
-    )
-    languages = forms.MultipleChoiceField(
-        label=_("Languages"),
-        choices=[(name, LANGUAGE_NAMES.get(name, name)) for name in NAMES],
-        required=False,
-        help_text=_("Whose patterns, dates and greetings are read. English always is."),
-        widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
     date_order = forms.ChoiceField(
         label=_("Dates in numbers"),
@@ -154,7 +145,6 @@ class SettingsForm(forms.ModelForm):
         known |= {name: guard.pop(name.removeprefix(GUARD), "") for name in TRUSTS}
         known["allowed"], known["audience"] = guard.get("allowed", []), guard.get("audience", "")
         known["conflict_rule"] = settings.pop("conflictRule", "")
-        known["languages"] = settings.pop("languages", [])
         known["date_order"] = settings.pop("dateOrder", "")
         known["extractors"] = settings.pop("extractors", None)
         self.review = settings.pop("review", None)
@@ -185,7 +175,6 @@ class SettingsForm(forms.ModelForm):
         known = {
             "guard": guard,
             "conflictRule": values["conflict_rule"],
-            "languages": values["languages"],
             "dateOrder": values["date_order"],
             "extractors": values["extractors"],
             "review": others.get("review", self.review),
@@ -229,7 +218,7 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         (
             "Language",
             {
-                "fields": ("languages", "date_order"),
+                "fields": ("date_order",),
                 "description": "How what is said is read without a model.",
             },
         ),

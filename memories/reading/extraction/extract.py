@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from memories.belief.resolve import Claim, Quote
-from memories.language import bounds, languages
+from memories.language import bounds
 from memories.language.bounds import Budget
 from memories.language.english import (
     claim_worth,
@@ -189,8 +189,6 @@ def read_by_patterns(
             label = "served"
         elif verdict.skip:
             label = verdict.label
-        elif options.languages and languages.is_courtesy(text, options.languages):
-            label = "courtesy"
         if label:
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
             found.skipped.append(Skip(message.index, reason, label))
@@ -238,8 +236,7 @@ def _pattern_claims(
     if options.extract == MemorySession.Extract.LLM or is_ignored:
         return []
     said = (text, message.speaker, message.occurred_at)
-    hits = languages.extract(*said, options.languages, budget) if options.languages else []
-    hits += find_claims.extract(*said, talk, budget, options.date_order)
+    hits = find_claims.extract(*said, talk, budget, options.date_order)
     hits = [hit for hit in hits if hit.rule not in options.patterns_off]
     found.unworthy += [
         Skip(message.index, claim_worth.REASONS[hit.unworthy], hit.unworthy) for hit in hits if hit.unworthy
