@@ -40,7 +40,7 @@ TURNS = {
     ("gatemem", "change"): 0.3, ("gatemem", "worth"): 0.1, ("gatemem", "order"): 0.4,
 }  # fmt: skip
 BESIDE_ANOTHER = 0.25  # share of messages that are shown beside another belief, too
-UNRELATED = 1  # beliefs of other groups beside each message, a round
+UNRELATED = 0.5  # share of messages that are shown beside a belief of any other group, too
 STRANGERS = 200  # pairs of one person's real talk, of two subjects, a round
 IN_ITS_WORDS = 0.3  # how often a belief is shown in the words that it was said in
 APART = 15  # beliefs beside each message, to tell how often nothing is taken for something
@@ -134,8 +134,7 @@ def one_round(train: list[Example], random: Random) -> list[Example]:
     """The examples of one pass, drawn by `TURNS`, with pairs that teach what is no change."""
     chosen = []
     for one in train:
-        turns = TURNS.get((one.folder, one.task), 1.0)
-        chosen += [one] * (int(turns) + (random.random() < turns % 1))
+        chosen += [one] * _times(TURNS.get((one.folder, one.task), 1.0), random)
     changes = [one for one in train if one.task == "change"]
     varied = [one for one in changes if one.folder != "gatemem"]
     return [
@@ -145,6 +144,10 @@ def one_round(train: list[Example], random: Random) -> list[Example]:
         *strangers(changes, STRANGERS, random),
         *no_orders(changes, NO_ORDERS, random),
     ]
+
+
+def _times(average: float, random: Random) -> int:
+    return int(average) + (random.random() < average % 1)
 
 
 def beside_another(changes: list[Example], share: float, random: Random) -> list[Example]:
@@ -165,15 +168,15 @@ def beside_another(changes: list[Example], share: float, random: Random) -> list
     return made
 
 
-def apart(changes: list[Example], beliefs_of_each: int, random: Random) -> list[Example]:
-    """Messages beside any beliefs of the same writer's other groups."""
+def apart(changes: list[Example], beliefs_of_each: float, random: Random) -> list[Example]:
+    """Messages beside so many beliefs, on average, of the same writer's other groups."""
     beliefs = defaultdict(list)
     for one in {(one.folder, one.talk, one.belief): one for one in changes}.values():
         beliefs[one.folder].append(one)
     return [
         _compatible(one, other, "apart")
         for one in changes
-        for other in random.sample(beliefs[one.folder], min(beliefs_of_each, len(beliefs[one.folder])))
+        for other in random.sample(beliefs[one.folder], min(_times(beliefs_of_each, random), len(beliefs[one.folder])))
         if other.talk != one.talk
     ]
 

@@ -33,6 +33,7 @@ class Layer(nn.Module):
             nn.Linear(INNER, WIDTH),
         )
         self.first_norm, self.second_norm = nn.LayerNorm(WIDTH, EPSILON), nn.LayerNorm(WIDTH, EPSILON)
+        self.drop = nn.Dropout(DROPPED)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         rows, length, _ = x.shape
@@ -40,8 +41,8 @@ class Layer(nn.Module):
             part(x).view(rows, length, ATTENTIONS, -1).transpose(1, 2) for part in (self.query, self.key, self.value)
         )
         seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        x = self.first_norm(x + self.attended(seen.transpose(1, 2).reshape(rows, length, WIDTH)))
-        return self.second_norm(x + self.outer(nn.functional.gelu(self.inner(x))))
+        x = self.first_norm(x + self.drop(self.attended(seen.transpose(1, 2).reshape(rows, length, WIDTH))))
+        return self.second_norm(x + self.drop(self.outer(nn.functional.gelu(self.inner(x)))))
 
 
 class Network(nn.Module):

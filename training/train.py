@@ -26,12 +26,12 @@ from memories.judge.tokens import Tokens
 from training.corpus import SEED, Example, one_round, seen_so, sides, tokens_of
 from training.network import Network, base_folder, from_base
 
-STEPS = 700
-BATCH = 16
+STEPS = 3000
+BATCH = 32
 FROZEN = 2  # lowest layers that stay as they are
 POOL = 32 * BATCH  # examples that are sorted by length together
-RATE, HEAD_RATE = 1.5e-4, 1e-3
-WARM, COOLING = 63, 150  # steps in which the rate rises at the beginning, and falls at the end
+RATE, HEAD_RATE = 2e-4, 1e-3
+WARM, COOLING = 100, 1500  # steps in which the rate rises at the beginning, and falls at the end
 SMOOTHED = 0.05
 CATEGORY_WEIGHT = 0.5
 KEPT_EVERY = 25  # steps
