@@ -165,8 +165,8 @@ def has_pip(python: Path) -> bool:
 
 def test_command(words: "list[str]") -> "list[str]":
     """pytest in three processes for two cores, as tests often wait for servers; a file in one
-    process, in the order of tests/conftest.py; a later -n wins. The tests and after them the trials
-    must reach a share of all branches (fail_under in pyproject.toml); a part is not measured."""
+    process, in the order of tests/conftest.py; a later -n wins. All with the trials must reach
+    a share of all branches (fail_under in pyproject.toml); a part is not measured."""
     able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-n")

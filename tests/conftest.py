@@ -201,11 +201,11 @@ LONGEST = (
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The trials or the others, and files that are named. In processes of pytest-xdist the longest files
+    """The trials only where they are asked for, or named. In processes of pytest-xdist the longest files
     come first (with --no-loadscope-reorder), then those with most tests; within a file as they stand."""
     named = {Path(argument.partition("::")[0]).name for argument in config.args}
-    is_trial = config.getoption("trials")
-    wanted = [item for item in items if (item.path.name in TRIALS) == is_trial or item.path.name in named]
+    with_trials = config.getoption("trials")
+    wanted = [item for item in items if with_trials or item.path.name not in TRIALS or item.path.name in named]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(wanted)])
     items[:] = wanted
     if not hasattr(config, "workerinput"):
@@ -227,7 +227,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--trials", action="store_true", help="run the long trials, and nothing else")
+    parser.addoption("--trials", action="store_true", help="run the long trials, too")
     parser.addoption(
         "--write-statements",
         action="store_true",

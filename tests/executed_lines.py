@@ -1,5 +1,4 @@
-"""Which lines and branches all tests run: a plugin that `manage.py test` gives to pytest. The trials
-(`--trials`) are added to what the tests before them have run.
+"""Which lines and branches all tests run: a plugin that `manage.py test` gives to pytest.
 
 slipcover counts them, by marks in the byte code: coverage.py's tracer takes as much time again as
 what it looks at. What slipcover saw is handed to coverage.py, beside the files that measured
@@ -44,12 +43,8 @@ class ExecutedLines:
         self.is_worker = "PYTEST_XDIST_WORKER" in os.environ
         if self.is_worker or not early_config.known_args_namespace.numprocesses:
             ImportManager(self.counter, self.files).__enter__()
-        self.is_after_tests = "--trials" in early_config.invocation_params.args
-        if self.is_worker:
-            return
-        if self.is_after_tests:
-            self.tool.load()
-        else:
+        self.has_trials = "--trials" in early_config.invocation_params.args
+        if not self.is_worker:
             self.tool.erase()
 
     def add(self, seen: dict[str, Any]) -> None:
@@ -73,7 +68,7 @@ class ExecutedLines:
         self.tool.save()
         reached = self.tool.report(file=StringIO(), ignore_errors=True)
         least = self.tool.get_option("report:fail_under")
-        if not self.is_after_tests:
+        if not self.has_trials:
             least = min(least, WITHOUT_TRIALS)
         self.told = f"{reached:.2f}% of lines and branches were run, {least}% must be."
         if reached < least and not session.exitstatus:

@@ -182,12 +182,12 @@ def test_a_front_that_does_not_answer_is_started_anew(running: Server):
     assert wait_for(lambda: running.get("/api/v1/workspaces") == 200)
 
 
-@pytest.mark.parametrize("which", [2, 3])  # the one that watches the others, and one that works
+@pytest.mark.parametrize("which", [3, 4])  # the one that watches the others, and one that works
 def test_all_worker_processes_are_new_after_one_was_killed(running: Server, which: int):
-    assert wait_for(lambda: len(running.children("work")) == 6)
+    assert wait_for(lambda: len(running.children("work")) == 7)
     before = running.children("work")
     os.kill(before[which], signal.SIGKILL)
-    assert wait_for(lambda: len(running.children("work")) == 6 and not set(before) & set(running.children("work")))
+    assert wait_for(lambda: len(running.children("work")) == 7 and not set(before) & set(running.children("work")))
 
 
 def test_wrong_tries_are_told_with_the_address_they_came_from(running: Server):
