@@ -143,7 +143,7 @@ async def run_an_agent() -> None:
         learned: list[str] = []
         end = time.monotonic() + 300  # a busy server lets the worker learn
         while not any("Kiwi" in each for each in learned) and time.monotonic() < end:
-            found = await own.search("What is her parrot called?", user_id="nora")
+            found = await own.search("What is her parrot called?", user_id="nora", layers=["memories"])
             learned = [hit.memory.content for hit in found.results if hit.memory]
             await asyncio.sleep(0.1)
         assert any("Kiwi" in each for each in learned), learned

@@ -1,6 +1,9 @@
 """The judge that is shipped, and one without its model: whoever asks goes on with rules alone."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from memories.judge.judge import JudgedPair, Line, TrainedJudge, shipped
@@ -35,6 +38,14 @@ def test_answers_hardly_depend_on_what_else_is_asked() -> None:
     assert alone is not None
     assert beside is not None
     assert abs(alone[0].over - beside[1].over) < 0.1
+
+
+def test_its_library_reports_to_nobody_and_leaves_nothing_at_home(tmp_path: Path) -> None:
+    asking = "from memories.judge.judge import Line, shipped; assert shipped.worth([Line('', 'x')])"
+    # Nothing else that would silence it: the library looks at CI, too.
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    subprocess.run([sys.executable, "-c", asking], env=env, check=True, cwd=Path(__file__).parents[2])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_shipped_judge_has_a_name_and_thresholds_in_their_order() -> None:
