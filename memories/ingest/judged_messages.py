@@ -23,12 +23,14 @@ from memories.belief.touches.judged import SHORT
 from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.ingest.process import messages_of, options_of, still_said
 from memories.ingest.store import Kept
-from memories.judge.judge import Line, TrainedJudge, Worth, shipped
+from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
 from memories.language.english.touch_rules import places_of
 from memories.models import Category, Citation, Episode, Fact, FactType, MemorySession, Source, WorkspaceIndex
-from memories.models.conversation import JUDGE_ATTEMPTS
+from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.extraction import Extraction, ExtractOptions, Message
 from memories.reading.extraction.trust import BELIEVE
+from memories.settings.workspace_settings import settings_of
+from workspaces.models import Workspace
 
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
@@ -41,6 +43,7 @@ CATEGORIES = {
     name: Category(name) for name in ("preference", "identity", "relationship", "possession", "plan", "technology")
 }
 OPEN = [str(state) for state in (MemorySession.State.RECEIVED, MemorySession.State.EXTRACTING)]
+OF_A_WORKSPACE = ("ask", "far", "keep")  # the thresholds that it may choose
 MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
 CLAIM = f"""
 update memories_episode set judge_attempts = judge_attempts + 1
@@ -58,8 +61,9 @@ returning id
 def due_workspaces(judge: TrainedJudge = shipped) -> list[uuid.UUID]:
     """Return the workspaces of which something waits for the judge; none where there is no model."""
     found = {*touches.open_touches().values_list("workspace_id", flat=True).distinct()}
-    messages = Episode.objects.filter(judge_attempts__lt=JUDGE_ATTEMPTS).exclude(session__state__in=OPEN)
-    found |= {*messages.values_list("workspace_id", flat=True).distinct()}
+    messages = Episode.objects.filter(judge_attempts__lt=JUDGE_ATTEMPTS).exclude(WITHOUT_JUDGE)
+    settled = messages.exclude(session__state__in=OPEN)
+    found |= {*settled.values_list("workspace_id", flat=True).distinct()}
     # The model is loaded where something waits, and not before.
     return sorted(found) if found and judge.name else []
 
@@ -67,18 +71,21 @@ def due_workspaces(judge: TrainedJudge = shipped) -> list[uuid.UUID]:
 def run(workspace_id: uuid.UUID, seconds: float = TURN, judge: TrainedJudge = shipped) -> int:
     """Ask about what waits in a workspace for about `seconds`; return how many messages and touches were done."""
     end, done = time.monotonic() + min(seconds, TURN), 0
-    if judge.name is None:
+    if judge.name is None or judge.thresholds is None:
         return 0
+    own = settings_of(Workspace.objects.only("settings").get(pk=workspace_id)).judge
+    chosen = {name: value for name in OF_A_WORKSPACE if (value := getattr(own, name)) is not None}
+    thresholds = judge.thresholds._replace(**chosen)
     space = workspace_index.index_of(workspace_id)
     for step in (_messages, touches.decide_open):
-        while decided := step(space, judge):
+        while decided := step(space, judge, thresholds):
             done += decided
             if time.monotonic() >= end:
                 return done
     return done
 
 
-def _messages(space: WorkspaceIndex, judge: TrainedJudge) -> int:
+def _messages(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds) -> int:
     """Ask about some messages; return how many, 0 where there are none or the judge fails."""
     with transaction.atomic(durable=True):
         # Counted first: a message that kills its worker is given up at last.
@@ -90,9 +97,9 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge) -> int:
     with_words = with_session.prefetch_related("citations").annotate(before=Subquery(before))
     episodes = list(with_words.order_by("session_id", "pk"))
     for session, own in groupby(episodes, key=attrgetter("session")):
-        if session is not None and not _keep_facts(space, session, list(own), judge):
+        if session is not None and not _keep_facts(space, session, list(own), judge, thresholds.keep):
             return 0
-    found = touches.compare(space, episodes, judge)
+    found = touches.compare(space, episodes, judge, thresholds)
     if found is None:
         return 0
     with transaction.atomic(durable=True):
@@ -101,7 +108,9 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge) -> int:
     return len(episodes)
 
 
-def _keep_facts(space: WorkspaceIndex, session: MemorySession, episodes: Sequence[Any], judge: TrainedJudge) -> bool:
+def _keep_facts(
+    space: WorkspaceIndex, session: MemorySession, episodes: Sequence[Any], judge: TrainedJudge, keep: float
+) -> bool:
     """Keep lasting facts of a session that the rules did not read; tell whether the judge answered."""
     if session.extract not in MATCHING or session.pathway == MemorySession.Pathway.DOCUMENT:
         return True
@@ -115,11 +124,11 @@ def _keep_facts(space: WorkspaceIndex, session: MemorySession, episodes: Sequenc
     ]
     lines = [Line(before, message.text[start:end]) for message, (start, end), before in sentences]
     answers = judge.worth(lines)
-    if answers is None or judge.thresholds is None:
+    if answers is None:
         return False
     found = Extraction()
     for (message, place, _), worth in zip(sentences, answers, strict=True):
-        if worth.fact >= judge.thresholds.keep and worth.category not in ("instruction", "policy"):
+        if worth.fact >= keep and worth.category not in ("instruction", "policy"):
             found.add([_claim(message, place, worth, options, str(judge.name))])
     if found.claims:
         _write(space, session, found.claims)

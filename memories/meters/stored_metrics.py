@@ -33,7 +33,7 @@ from memories.models import (
     WorkspaceIndex,
     add_served,
 )
-from memories.models.conversation import JUDGE_ATTEMPTS
+from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.models.operations import EPOCH, add_figures, workspace_in
 from memories.queue import outbox
 from memoryproject.postgres import crossings
@@ -275,7 +275,7 @@ class Gauge:
 @crossings.everywhere()
 def gauges() -> list[Gauge]:
     pending = Supersession.objects.filter(state=Supersession.State.PENDING)
-    waiting = Episode.objects.filter(judge_attempts__lt=JUDGE_ATTEMPTS)
+    waiting = Episode.objects.filter(judge_attempts__lt=JUDGE_ATTEMPTS).exclude(WITHOUT_JUDGE)
     quarantined = Fact.objects.filter(quarantined_at__isnull=False)
     sums = WorkspaceIndex.objects.aggregate(
         memories=Sum("live_memories"),

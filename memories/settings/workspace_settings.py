@@ -73,6 +73,16 @@ class GuardSettings(SettingsObject):
     audience: Annotated[str, OneOf(("", *Audience.values))] = ""
 
 
+class JudgeSettings(SettingsObject):
+    """How far the judge is followed. Probabilities: from `ask` on a belief that a message speaks about is questioned,
+    from `far` on one that shares no word with it, from `keep` on a sentence is a fact; null: the model's own."""
+
+    enabled: bool = True
+    ask: Share | None = None
+    far: Share | None = None
+    keep: Share | None = None
+
+
 Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]
 
 
@@ -154,6 +164,10 @@ class WorkspaceSettings(SettingsObject):
         GuardSettings,
         Field(description="Which secrets and orders pass, and whose words are trusted."),
     ] = GuardSettings()
+    judge: Annotated[
+        JudgeSettings,
+        Field(description="Whether the judge is asked, and how sure it must be. What waits while it is off waits on."),
+    ] = JudgeSettings()
     llm: Annotated[
         str,
         OneOf(WHEN),

@@ -11,6 +11,7 @@ from memories.belief import review
 from memories.ingest import NewMessage, judged_messages
 from memories.judge.judge import Line, Worth
 from memories.models import Episode, Fact, Memory, MemorySession, Touch
+from tests.api_fixtures import caller
 from tests.factories import LONG_AGO, EpisodeFactory, SubjectFactory, evidence
 from tests.people import Person
 from tests.scripted_judge import Judge, change
@@ -174,3 +175,36 @@ def test_the_judge_is_not_asked_about_what_a_rule_read_even_if_it_was_forgotten(
 def test_machines_words_are_not_judged(alice: Person, kind: str) -> None:
     alice.say(NewMessage(HIVE, kind=kind), user_id="ada")
     assert not Episode.objects.filter(judge_attempts__isnull=False).exists()
+
+
+def choose(alice: Person, **settings: Any) -> None:
+    alice.workspace.settings = {"judge": settings}
+    alice.workspace.save()
+
+
+def test_a_workspace_may_switch_it_off_and_on_again(alice: Person, belief: Memory) -> None:
+    judge = Judge(ENDS)
+    choose(alice, enabled=False)
+    said(alice, HIVE, subject=belief.subject)
+    assert judged_messages.due_workspaces(judge) == []
+    choose(alice)
+    assert judged_messages.due_workspaces(judge) == [alice.workspace.pk]
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert standing(belief.pk) == "questioned"
+
+
+def test_a_workspace_may_choose_how_sure_it_must_be(alice: Person, belief: Memory) -> None:
+    said(alice, HIVE, subject=belief.subject)
+    choose(alice, far=0.95, keep=0.95)
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.9, compatible=0.1), fact=0.9))
+    assert standing(belief.pk) == "current"
+    assert Memory.objects.count() == 1
+    said(alice, HIVE, subject=belief.subject)
+    choose(alice, far=0.85)
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.9, compatible=0.1)))
+    assert standing(belief.pk) == "questioned"
+
+
+def test_how_sure_it_must_be_is_a_share(alice: Person) -> None:
+    refused = caller(alice).patch("", {"settings": {"judge": {"far": 2}}})
+    assert (refused.status, refused.fields) == (400, ["settings.judge.far"])

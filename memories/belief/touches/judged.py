@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from memories.belief.touches.touch_rows import NewTouch
 from memories.index import prepared_sql
-from memories.judge.judge import Effect, JudgedPair, TrainedJudge
+from memories.judge.judge import Effect, JudgedPair, Thresholds, TrainedJudge
 from memories.language.english.touch_rules import TouchPair, is_of_others, places_of
 from memories.models import LIVE_SQL, Episode, Layer, Touch, WorkspaceIndex
-from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS
+from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JUDGE
 
 TOUCHES = 64  # that are asked about at once
 SHORT = 240  # characters that the judge reads at once: of a longer message its sentences, in pieces
@@ -93,10 +93,10 @@ OWN, NOBODYS = "n.subject = e.subject_id", "n.subject is null"
 
 def open_touches() -> QuerySet[Touch]:
     """Return the touches that wait for the judge."""
-    return Touch.objects.filter(decided_at=None, attempts__lt=JUDGE_ATTEMPTS)
+    return Touch.objects.filter(decided_at=None, attempts__lt=JUDGE_ATTEMPTS).exclude(WITHOUT_JUDGE)
 
 
-def decide_open(space: WorkspaceIndex, judge: TrainedJudge) -> int:
+def decide_open(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds) -> int:
     """Decide some touches that rules left open; return how many, 0 where there are none or the judge fails."""
     open_ones = open_touches().filter(workspace_id=space.workspace_id)
     ids = list(open_ones.order_by("pk").values_list("pk", flat=True)[:TOUCHES])
@@ -105,9 +105,9 @@ def decide_open(space: WorkspaceIndex, judge: TrainedJudge) -> int:
         return 0
     rows = prepared_sql.rows(OPEN_TOUCHES, {"ids": ids})
     answers = judge.changes([JudgedPair(row.belief, row.said, row.before, row.message) for row in rows])
-    if answers is None or judge.thresholds is None:
+    if answers is None:
         return 0
-    ask = judge.thresholds.ask
+    ask = thresholds.ask
     _write([(row, _relation(row, answer, ask)) for row, answer in zip(rows, answers, strict=True)], str(judge.name))
     return len(rows)
 
@@ -151,7 +151,9 @@ class _ComparedPiece:
     pair: JudgedPair
 
 
-def compare(space: WorkspaceIndex, messages: Sequence[Episode], judge: TrainedJudge) -> list[NewTouch] | None:
+def compare(
+    space: WorkspaceIndex, messages: Sequence[Episode], judge: TrainedJudge, thresholds: Thresholds
+) -> list[NewTouch] | None:
     """Return what messages most likely end of what is believed of their subjects, one touch each at most: of
     what shares no word with it a message ends one thing. None where the judge fails."""
     pieces: list[_ComparedPiece] = []
@@ -162,12 +164,12 @@ def compare(space: WorkspaceIndex, messages: Sequence[Episode], judge: TrainedJu
         for row in prepared_sql.rows(text, values) if ids else ():
             pieces += _pieces(row)
     answers = judge.changes([piece.pair for piece in pieces])
-    if answers is None or judge.thresholds is None:
+    if answers is None:
         return None
     found: dict[uuid.UUID, NewTouch] = {}
     for piece, answer in zip(pieces, answers, strict=True):
         known = found.get(piece.episode)
-        if answer.over >= judge.thresholds.far and (known is None or known.probability < answer.over):
+        if answer.over >= thresholds.far and (known is None or known.probability < answer.over):
             found[piece.episode] = NewTouch(
                 piece.memory,
                 piece.episode,
