@@ -7,7 +7,8 @@ from training.corpus import Example
 
 OVER = ("replaces", "ends")
 PRECISION = 0.95  # of what is acted on, at least
-ACTED_WRONGLY, ASKED_WRONGLY = 0.005, 0.06  # shares of pairs without a change, at most
+ACTED_WRONGLY, ASKED_WRONGLY = 0.005, 0.04  # shares of pairs without a change, at most
+HARD_WRONGLY = 0.12  # share of those that were written to be taken for one, at most
 KEPT_PRECISION = 0.85  # of sentences that are kept, at least
 FAR_WRONGLY = 0.004  # share of pairs that have nothing to do with each other, at most
 BINS = 10
@@ -42,12 +43,12 @@ def thresholds_of(
         if step == 0.99  # surer is none
         or (share(unchanged, step) <= ACTED_WRONGLY and precision(over, true, step) >= PRECISION)
     )
-    # The hard ones by themselves, too: most of the others are far from any change.
+    # The hard ones by themselves: most of the others are far from any change.
     hard = [value for value, is_over in zip(over, true, strict=True) if not is_over]
     ask = next(
         step
         for step in [*steps[5:], act]
-        if step == act or max(share(unchanged, step), share(hard, step)) <= ASKED_WRONGLY
+        if step == act or (share(unchanged, step) <= ASKED_WRONGLY and share(hard, step) <= HARD_WRONGLY)
     )
     unrelated = [one.over for one in far]
     apart = next(step for step in [*steps, 0.99] if share(unrelated, step) <= FAR_WRONGLY or step == 0.99)

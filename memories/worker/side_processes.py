@@ -8,7 +8,8 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import Process
 
 from django.db import DatabaseError, close_old_connections, connections
@@ -26,7 +27,8 @@ log = logging.getLogger(__name__)
 
 def learn_quick_session() -> bool:
     """Learn the quick session that is due next; tell whether there was one."""
-    return ingest.run_next(TURN, only_quick=True) is not None
+    with _alarm():
+        return ingest.run_next(TURN, only_quick=True) is not None
 
 
 def judge_messages() -> bool:
@@ -35,10 +37,19 @@ def judge_messages() -> bool:
         due = judged_messages.due_workspaces()
     decided = 0
     for workspace_id in due:
-        signal.alarm(LONGEST)
-        with visible.only(workspace_id):
+        with _alarm(), visible.only(workspace_id):
             decided += judged_messages.run(workspace_id, TURN)
     return decided > 0
+
+
+@contextmanager
+def _alarm() -> Iterator[None]:
+    """End this process if what stands inside takes too long."""
+    signal.alarm(LONGEST)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 WORKS: dict[str, Callable[[], bool]] = {"quick sessions": learn_quick_session, "judge": judge_messages}
@@ -66,7 +77,6 @@ def _do(work: Callable[[], bool], ending: threading.Event) -> float:
     close_old_connections()
     try:
         while not ending.is_set():
-            signal.alarm(LONGEST)
             if not work():
                 return LOOK
     except DatabaseError as error:
@@ -75,6 +85,4 @@ def _do(work: Callable[[], bool], ending: threading.Event) -> float:
     except Exception:
         # Its claim counted the attempt: it is retried, and at last given up.
         log.exception("a piece of work failed")
-    finally:
-        signal.alarm(0)
     return LOOK
