@@ -11,7 +11,7 @@ from random import Random
 
 from memories.judge.judge import Effect, Line, Thresholds, TrainedJudge, shipped
 from memories.judge.labels import CHANGE, HEADS
-from training.corpus import APART, EXAMPLES, HELD_TALKS, Example, apart, beside_another, read, sides, strangers
+from training.corpus import EXAMPLES, HELD_TALKS, Example, apart, beside_another, read, sides, strangers
 from training.scores import OVER, asked, calibration_error, precision
 
 CONTROLS = 500
@@ -28,7 +28,7 @@ def main() -> None:
         "two subjects of one person's real talk (held back)": [
             one for one in strangers(everything, 40 * CONTROLS, Random(1)) if one.talk in HELD_TALKS
         ][:CONTROLS],
-        "a message beside any belief of the same writer (held writers)": apart(held, APART, Random(1)),
+        "a message beside any belief of the same writer (held writers)": apart(held, 1, Random(1)),
     }
     thresholds = shipped.thresholds
     if thresholds is None:
