@@ -7,6 +7,7 @@ looks at meaning and not at who is asked, in which words and how surely: guards 
 import hashlib
 import json
 import logging
+import math
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "model"
 WEIGHTS, TOKENIZER, THRESHOLDS = "judge.onnx", "tokenizer.json", "thresholds.json"
 AT_ONCE = 16
+MANY = 20  # beliefs beside a message, for which `far` is chosen
 
 log = logging.getLogger(__name__)
 
@@ -97,6 +99,11 @@ class Thresholds(NamedTuple):
     ask: float
     far: float
     keep: float
+
+    def far_among(self, beliefs: int) -> float:
+        """Return the probability from which one of so many beliefs that share no word with a message is marked: the
+        more it is compared with, the likelier it meets one by accident."""
+        return self.ask + (self.far - self.ask) * min(1.0, math.log(max(beliefs, 1)) / math.log(MANY))
 
 
 Rows = npt.NDArray[np.float32]

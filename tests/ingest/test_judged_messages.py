@@ -65,8 +65,15 @@ def test_of_what_shares_no_word_with_a_message_it_ends_the_likeliest_alone(alice
 
 def test_below_the_threshold_for_what_shares_no_word_nothing_is_written(alice: Person, belief: Memory) -> None:
     said(alice, HIVE, subject=belief.subject)
-    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.4, compatible=0.6)))
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.15, compatible=0.85)))
     assert not Touch.objects.filter(by="judge").exists()
+
+
+def test_the_more_beliefs_a_message_is_compared_with_the_surer_it_must_be() -> None:
+    thresholds = Judge().thresholds
+    needed = [thresholds.far_among(beliefs) for beliefs in (0, 1, 4, 20, 50)]
+    assert needed == sorted(needed)
+    assert (needed[1], needed[3], needed[4]) == (thresholds.ask, thresholds.far, thresholds.far)
 
 
 @pytest.mark.parametrize("words", ["Did the last hive go?", "My sister Ruth gave the last hive away."])
@@ -195,12 +202,12 @@ def test_a_workspace_may_switch_it_off_and_on_again(alice: Person, belief: Memor
 
 def test_a_workspace_may_choose_how_sure_it_must_be(alice: Person, belief: Memory) -> None:
     said(alice, HIVE, subject=belief.subject)
-    choose(alice, far=0.95, keep=0.95)
+    choose(alice, ask=0.95, far=0.95, keep=0.95)
     judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.9, compatible=0.1), fact=0.9))
     assert standing(belief.pk) == "current"
     assert Memory.objects.count() == 1
     said(alice, HIVE, subject=belief.subject)
-    choose(alice, far=0.85)
+    choose(alice, ask=0.85, far=0.85)
     judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.9, compatible=0.1)))
     assert standing(belief.pk) == "questioned"
 

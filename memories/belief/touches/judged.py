@@ -5,6 +5,7 @@ judge never ends a belief: what it holds for replaced or ended is questioned, wi
 """
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +18,7 @@ from django.utils import timezone
 from memories.belief.touches.touch_rows import NewTouch
 from memories.index import prepared_sql
 from memories.judge.judge import Effect, JudgedPair, Thresholds, TrainedJudge
-from memories.language.english.touch_rules import TouchPair, is_of_others, places_of
+from memories.language.english.touch_rules import TouchPair, names_others, places_of
 from memories.models import LIVE_SQL, Episode, Layer, Touch, WorkspaceIndex
 from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JUDGE
 
@@ -166,10 +167,13 @@ def compare(
     answers = judge.changes([piece.pair for piece in pieces])
     if answers is None:
         return None
+    beliefs: defaultdict[uuid.UUID, set[uuid.UUID]] = defaultdict(set)
+    for piece in pieces:
+        beliefs[piece.episode].add(piece.memory)
     found: dict[uuid.UUID, NewTouch] = {}
     for piece, answer in zip(pieces, answers, strict=True):
-        known = found.get(piece.episode)
-        if answer.over >= thresholds.far and (known is None or known.probability < answer.over):
+        known, least = found.get(piece.episode), thresholds.far_among(len(beliefs[piece.episode]))
+        if answer.over >= least and (known is None or known.probability < answer.over):
             found[piece.episode] = NewTouch(
                 piece.memory,
                 piece.episode,
@@ -188,7 +192,7 @@ def compare(
 def _pieces(row: Any) -> Iterator[_ComparedPiece]:
     """Yield the pieces of a message that may change a belief: what asks nothing, and is of whom it is about."""
     both = TouchPair(row.belief or row.said, row.content, row.said_at, row.speaker)
-    places = [place for place in places_of(row.content) if not is_of_others(both, place)]
+    places = [place for place in places_of(row.content) if not names_others(both, place)]
     for start, end in _joined(places):
         pair = JudgedPair(row.belief, row.said, row.before, row.content[start:end])
         yield _ComparedPiece(row.episode, row.memory, row.said_at, start, end, pair)

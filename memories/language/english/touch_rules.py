@@ -103,12 +103,10 @@ def places_of(message: str) -> tuple[tuple[int, int], ...]:
     return tuple((a, b) for a, b in places if not message[a:b].rstrip("\"'”’)*_ ").endswith("?"))
 
 
-def is_of_others(pair: TouchPair, place: tuple[int, int]) -> bool:
+def names_others(pair: TouchPair, place: tuple[int, int]) -> bool:
     """Tell whether a sentence of the message is about somebody else than the belief, and names them."""
-    sentence, anchored = pair.message[slice(*place)], anchors(pair.belief, pair.speaker)
-    shared = anchored.shared(anchors(sentence, pair.speaker))
-    belief, reading = read(pair.belief), read(sentence.strip(" ,;:-"))
-    return not _pronoun.match(sentence.strip()) and _is_of_others(belief, reading, sentence, shared, pair.speaker)
+    sentence = pair.message[slice(*place)]
+    return _names_others(read(pair.belief), read(sentence.strip(" ,;:-")), sentence, _roots(pair.speaker))
 
 
 def _of_sentence(pair: TouchPair, belief: Reading, anchored: Anchors, place: tuple[int, int]) -> LaterVerdict | None:
@@ -118,7 +116,7 @@ def _of_sentence(pair: TouchPair, belief: Reading, anchored: Anchors, place: tup
         return None
     reading = read(sentence.strip(" ,;:-"))
     slot = _same_attribute(belief, reading, pair.speaker)
-    if not (shared.all or slot) or _is_of_others(belief, reading, sentence, shared, pair.speaker):
+    if not (shared.all or slot) or _is_of_others(belief, reading, sentence, pair.speaker):
         return None
     if _supposed.search(sentence) or _told_by_others.search(sentence):
         return None
@@ -159,7 +157,7 @@ def _roots(speaker: str) -> frozenset[str]:
     return frozenset({"user", "team", *(word.root for word in read(speaker).words)} if speaker else {"user", "team"})
 
 
-def _is_of_others(belief: Reading, reading: Reading, sentence: str, shared: Anchors, speaker: str) -> bool:
+def _is_of_others(belief: Reading, reading: Reading, sentence: str, speaker: str) -> bool:
     """Tell whether a sentence is about somebody or something else than the belief is."""
     if _pronoun.match(sentence.strip()):
         return True
@@ -167,6 +165,10 @@ def _is_of_others(belief: Reading, reading: Reading, sentence: str, shared: Anch
     others = belief.about - speakers - {"other", ""}
     if others and not others & (reading.stems | reading.about):
         return True
+    return _names_others(belief, reading, sentence, speakers)
+
+
+def _names_others(belief: Reading, reading: Reading, sentence: str, speakers: frozenset[str]) -> bool:
     if reading.about & _kin() - belief.stems - belief.about:
         return True
     is_name = not _first_person.search(sentence) and sentence.lstrip()[:1].isupper() and reading.person not in speakers
