@@ -103,7 +103,8 @@ class Thresholds(NamedTuple):
     def far_among(self, beliefs: int) -> float:
         """Return the probability from which one of so many beliefs that share no word with a message is marked: the
         more it is compared with, the likelier it meets one by accident."""
-        return self.ask + (self.far - self.ask) * min(1.0, math.log(max(beliefs, 1)) / math.log(MANY))
+        least = (self.ask + self.far) / 2
+        return least + (self.far - least) * min(1.0, math.log(max(beliefs, 1)) / math.log(MANY))
 
 
 Rows = npt.NDArray[np.float32]

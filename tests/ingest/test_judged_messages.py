@@ -73,7 +73,7 @@ def test_the_more_beliefs_a_message_is_compared_with_the_surer_it_must_be() -> N
     thresholds = Judge().thresholds
     needed = [thresholds.far_among(beliefs) for beliefs in (0, 1, 4, 20, 50)]
     assert needed == sorted(needed)
-    assert (needed[1], needed[3], needed[4]) == (thresholds.ask, thresholds.far, thresholds.far)
+    assert thresholds.ask < needed[1] < needed[3] == needed[4] == thresholds.far
 
 
 @pytest.mark.parametrize("words", ["Did the last hive go?", "My sister Ruth gave the last hive away."])
