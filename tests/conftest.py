@@ -178,17 +178,13 @@ TRIALS = (
     "test_replica_reads.py",
     "test_front_crowd.py",
     "test_frozen_database.py",
-    "test_mcp_live.py",
-    "test_python_client.py",
-    "test_examples.py",
     "test_health_live.py",
-    "test_quick_sessions.py",
-    "test_prove_isolation.py",
-    "test_package.py",
 )
 # Processes that share the tests take these first: none is left alone with one at the end.
 LONGEST = (
     *TRIALS,
+    "test_prove_isolation.py",
+    "test_package.py",
     "test_api_bad_input.py",
     "test_statements.py",
     "test_workspace_removal.py",
