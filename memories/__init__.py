@@ -2,5 +2,5 @@
 
 import os
 
-# From 1.29 on onnxruntime reports each model that it loads to its maker, unless this stands when it is first imported.
+# Unless this is set before its first import, onnxruntime 1.29 and later tells Microsoft of each model it loads.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"

@@ -12,26 +12,10 @@ from typing import Self
 
 from django.conf import settings
 
-START_TIMEOUT = 180.0  # seconds
-STOP_TIMEOUT = 60.0
-# Nothing may leave the machine, and nothing but this folder's server be touched.
-NOT_INHERITED = (
-    "DATABASE_URL",
-    "APP_DATABASE_URL",
-    "DATABASE_REPLICA_URL",
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_BASE_URL",
-    "EMBEDDING_MODEL",
-    "EMBEDDING_DIMENSIONS",
-)
+from bench.server import NOT_INHERITED, START, STOP, ServerFailed
+
 ONLY_LOCAL = {"EMBEDDING_PROVIDER": "local", "EXTRACTION_PROVIDER": "none"}
 QUIET = {"LOG_LEVEL": "WARNING"}
-
-
-class ServerFailed(Exception):
-    """`up` ended, or did not become ready; the message has the end of its log."""
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -94,7 +78,7 @@ class Server:
         self._stop()
 
     def _wait(self, info: Path) -> str:
-        end = time.monotonic() + START_TIMEOUT
+        end = time.monotonic() + START
         while not info.exists():
             assert self.process is not None
             if self.process.poll() is not None or time.monotonic() > end:
@@ -106,7 +90,7 @@ class Server:
         assert self.process is not None
         self.process.terminate()
         try:
-            self.process.wait(STOP_TIMEOUT)
+            self.process.wait(STOP)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "model"
 WEIGHTS, TOKENIZER, THRESHOLDS = "judge.onnx", "tokenizer.json", "thresholds.json"
 AT_ONCE = 16
-MANY = 20  # beliefs beside a message, for which `far` is chosen
+MANY = 20  # beliefs that a message is compared with at most; `far` is chosen for so many
 
 log = logging.getLogger(__name__)
 
@@ -101,8 +101,8 @@ class Thresholds(NamedTuple):
     keep: float
 
     def far_among(self, beliefs: int) -> float:
-        """Return the probability from which one of so many beliefs that share no word with a message is marked: the
-        more it is compared with, the likelier it meets one by accident."""
+        """Return the threshold for a belief that shares no word with the message, if the message is compared with so
+        many: the more there are, the likelier it is that one is marked by accident."""
         least = (self.ask + self.far) / 2
         return least + (self.far - least) * min(1.0, math.log(max(beliefs, 1)) / math.log(MANY))
 

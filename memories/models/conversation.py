@@ -25,7 +25,7 @@ BELIEVED_AT = f"""case when e.occurred_at - e.created_at > interval '{AHEAD.days
 
 TAKEN = "This id is taken."
 JUDGE_ATTEMPTS = 3  # with a judge that fails or dies; then all stays as the rules had it
-# Rows whose workspace has switched it off.
+# Rows whose workspace has switched the judge off.
 WITHOUT_JUDGE = Q(workspace__settings__contains={"judge": {"enabled": False}})
 
 

@@ -308,9 +308,8 @@ def analyse(
     now: datetime | None = None,
     order: DateOrder = "auto",
 ) -> QueryView:
-    """Read a query. `voices` are those of `participants`, if nobody has counted them by talk; `now`
-    grounds "last week"; without it only absolute dates count. `order` is that of day and month in
-    numbers."""
+    """Read a query. `voices` are those of `participants`, if nobody has counted them by talk; `now` grounds "last
+    week"; without it only absolute dates count. `order` is that of day and month in numbers."""
     people = [p for p in participants if p.author and not (p.assistant or p.author.casefold() in SPEAKER_ROLES)]
     named = {p.author: words for p in people if (words := _names_in(query, p.author))}
     voices = voices_of(participants) if voices is None else voices

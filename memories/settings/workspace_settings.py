@@ -74,8 +74,8 @@ class GuardSettings(SettingsObject):
 
 
 class JudgeSettings(SettingsObject):
-    """How far the judge is followed. Probabilities: from `ask` on a belief that a message speaks about is questioned,
-    from `far` on one that shares no word with it, from `keep` on a sentence is a fact; null: the model's own."""
+    """Thresholds of the judge, as probabilities; null: the model's own. From `ask` on, a belief that a message speaks
+    about is questioned; from `far` on, one of twenty that share no word with it; from `keep` on, a sentence is kept."""
 
     enabled: bool = True
     ask: Share | None = None
@@ -166,7 +166,7 @@ class WorkspaceSettings(SettingsObject):
     ] = GuardSettings()
     judge: Annotated[
         JudgeSettings,
-        Field(description="Whether the judge is asked, and how sure it must be. What waits while it is off waits on."),
+        Field(description="Whether the judge is asked, and how sure it must be. Messages wait while it is off."),
     ] = JudgeSettings()
     llm: Annotated[
         str,

@@ -18,12 +18,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from django.utils import timezone
 
+from bench.server import ServerFailed
 from bench.speed import report
 from bench.speed.footprint import footprint, is_measurable
 from bench.speed.http_client import UnexpectedAnswer
 from bench.speed.layout import LAYOUTS, label, plots, size_of
 from bench.speed.loading import NotFilled
-from bench.speed.server import Server, ServerFailed, environment
+from bench.speed.server import Server, environment
 from bench.speed.study import PARTS, Study, Wish, study, use
 from memories.management import command_options
 from memories.management.command_options import add_result_file, whole_number

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from memories.belief.touches.touch_rows import NewTouch
 from memories.index import prepared_sql
-from memories.judge.judge import Effect, JudgedPair, Thresholds, TrainedJudge
+from memories.judge.judge import MANY, Effect, JudgedPair, Thresholds, TrainedJudge
 from memories.language.english.touch_rules import TouchPair, names_others, places_of
 from memories.models import LIVE_SQL, Episode, Layer, Touch, WorkspaceIndex
 from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JUDGE
@@ -28,7 +28,8 @@ PIECES = 4  # of a message, at most
 GAP = 3  # characters between two sentences that are read together
 LONGEST = 4_000  # characters of a message that are looked at
 REACH = 500  # newest memories of a subject among which the nearest are looked for
-NEWEST, NEAREST = 8, 12  # of them, with which a message is compared
+NEWEST = 8  # of them, with which a message is compared
+NEAREST = MANY - NEWEST  # and those that mean most nearly the same
 HEARD = 0.5  # share of the threshold that is enough where a rule has heard a change
 SLIGHT = 0.4  # below that probability a touch is kept only if the judge finds that it says something
 

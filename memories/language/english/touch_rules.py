@@ -169,6 +169,7 @@ def _is_of_others(belief: Reading, reading: Reading, sentence: str, speaker: str
 
 
 def _names_others(belief: Reading, reading: Reading, sentence: str, speakers: frozenset[str]) -> bool:
+    """Tell whether a sentence is about a relative, or somebody named, of whom the belief says nothing."""
     if reading.about & _kin() - belief.stems - belief.about:
         return True
     is_name = not _first_person.search(sentence) and sentence.lstrip()[:1].isupper() and reading.person not in speakers

@@ -98,9 +98,8 @@ class ExtractOptions:
     `patterns` are the workspace's own; they come before the library's. `before` are
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
-    own id of the person it is about, where no name is known.
-    `date_order` is that of day and month in numbers. `patterns_off` are names of the library's
-    patterns that are switched off.
+    own id of the person it is about, where no name is known. `date_order` is that of day and month
+    in numbers. `patterns_off` are names of the library's patterns that are switched off.
     `shares`: what a team decides is the team's, as where nobody speaks for themselves alone.
     `trust` in the words of each of SOURCES.
     """
