@@ -314,7 +314,6 @@ COMMANDS_SILENT = {
     "reindex",
     "removeworkspace",
     "resetsecondfactor",
-    "servemcp",
     "sweep",
     "up",
     "web",

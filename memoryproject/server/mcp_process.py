@@ -5,9 +5,7 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from memoryproject.postgres import replica
@@ -29,8 +27,6 @@ class McpProcess:
 
     async def run(self) -> None:
         """Run until SIGTERM; then requests under way get GRACE seconds."""
-        if sys.platform == "linux":
-            Path("/proc/self/comm").write_text(f"web-{self.lane.name}")
         loop, asked_to_end = asyncio.get_running_loop(), asyncio.Event()
         loop.add_signal_handler(signal.SIGTERM, asked_to_end.set)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WAITED_FOR)  # the parent waits for them

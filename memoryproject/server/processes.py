@@ -1,5 +1,4 @@
-"""The programs that `up` runs: the front, the web processes and those for MCP behind it, and the
-task worker."""
+"""The programs that `up` runs: the front, the web processes behind it, and the task worker."""
 
 import ctypes
 import logging
@@ -21,7 +20,7 @@ from pathlib import Path
 from django.conf import settings
 
 from memoryproject.server.address import Address, allowed_hosts
-from memoryproject.server.front.lanes import MCP, Options, processes_of
+from memoryproject.server.front.lanes import Options
 from memoryproject.server.front.wire import packed
 
 log = logging.getLogger(__name__)
@@ -180,12 +179,9 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
     )
     folder, command = settings.BASE_DIR, [sys.executable, "-m", "memoryproject"]
     web = [*command, "web", "--front", str(meeting), "--processes", str(size.web)]
-    mcp = [*command, "servemcp", "--front", str(meeting)]
-    mcp += ["--processes", str(processes_of(MCP, size.web))]
     return [
         Child("front", _front(address), env | options.as_variable(), folder),
         Child("web", web, env, folder),
-        Child("mcp", mcp, env, folder),
         *([Child("worker", [*command, "work"], env, folder)] if size.workers else []),
     ]
 

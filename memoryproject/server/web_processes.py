@@ -25,7 +25,7 @@ from memories.providers import network
 from memories.providers.network import NeedsNetwork
 from memoryproject.postgres import replica
 from memoryproject.postgres.replica import ReplicaReads, WithPosition
-from memoryproject.server.front.lanes import LANES, MCP, READ, WAITING, Lane, processes_of
+from memoryproject.server.front.lanes import LANES, READ, WAITING, Lane, processes_of
 from memoryproject.server.front.wire import BODY_FILE, CAP, FRONT, POSITION, STREAM, TENANT, WAIT, packed, read_frame
 from memoryproject.server.processes import end_with
 
@@ -77,6 +77,7 @@ class Parent:
             parent, pid = os.getpid(), os.fork()
             if pid == 0:
                 end_with(parent)
+                name_process(lane)
                 self.serve(lane, self.front)
             self.running[pid] = lane, now
 
@@ -100,8 +101,13 @@ class Parent:
 
 def lanes_of_web(web: int) -> list[Lane]:
     """The lane of each web process, where `up --web` says `web`."""
-    lanes = (lane for lane in LANES.values() if lane is not MCP)
-    return [lane for lane in lanes for _ in range(processes_of(lane, web))]
+    return [lane for lane in LANES.values() for _ in range(processes_of(lane, web))]
+
+
+def name_process(lane: Lane) -> None:
+    """Show whoever lists processes which lane this one serves."""
+    if sys.platform == "linux":
+        Path("/proc/self/comm").write_text(f"web-{lane.name}")
 
 
 def serve_lane(lane: Lane, front: str, application: Application) -> None:
@@ -110,8 +116,6 @@ def serve_lane(lane: Lane, front: str, application: Application) -> None:
     network.ELSEWHERE = lane is not WAITING
     if replica.is_used():
         application = (ReplicaReads if lane is READ else WithPosition)(application)
-    if sys.platform == "linux":
-        Path("/proc/self/comm").write_text(f"web-{lane.name}")  # for who looks at the processes
     workers = [Worker(lane, front, application) for _ in range(lane.threads)]
     for worker in workers:
         threading.Thread(target=worker.run, daemon=True).start()

@@ -28,7 +28,6 @@ NOT_TRIED = {
     "up",
     "web",
     "work",
-    "servemcp",
     "migrate",
     "restore",  # test_backups.py
     "prove_isolation",  # test_plain_owner.py tries its tables

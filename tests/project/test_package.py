@@ -183,7 +183,7 @@ def test_what_cannot_be_is_told_in_plain_words(
 
 
 def test_help_names_every_command_that_people_call() -> None:
-    ours = {name for name, app in get_commands().items() if app in PACKAGES} - {"web", "servemcp"}
+    ours = {name for name, app in get_commands().items() if app in PACKAGES} - {"web"}
     # One line names two: "createworkspace    and removeworkspace".
     told = re.findall(r"^  ([a-z_]+)  ", HELP, re.MULTILINE) + ["removeworkspace"]
     assert sorted(told) == sorted(ours | {"changepassword", "mcp"})

@@ -19,7 +19,7 @@ import pytest
 from memoryproject.postgres.embedded_postgres import APP_ROLE, is_alive
 from memoryproject.postgres.postgres_guard import postmaster
 from memoryproject.server.address import reserve
-from memoryproject.server.front.lanes import LANES, MCP, processes_of
+from memoryproject.server.front.lanes import LANES, processes_of
 from tests.live_server import PATIENCE, ROOT, Server, measured, strangers_environment, wait_for
 
 LOGIN, CHANGE = "/admin/login/", "/admin/password_change/"
@@ -152,7 +152,7 @@ def test_a_killed_database_comes_back(running: Server):
 
 
 # The one that forks the others, and one of each lane.
-WEB = 1 + sum(processes_of(lane, 1) for lane in LANES.values() if lane is not MCP)
+WEB = 1 + sum(processes_of(lane, 1) for lane in LANES.values())
 
 
 def test_a_killed_web_process_comes_back(running: Server):

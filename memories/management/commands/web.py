@@ -1,14 +1,27 @@
-"""The web processes, without their front."""
+"""The web processes, without their front: those that answer requests, and those with an event loop, which speak MCP,
+stream events and call webhooks. All are forked from one that has loaded what they share."""
 
+import asyncio
 import gc
+import os
 from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
 from django.urls import get_resolver
 
+from memories.api import chat_routes
+from memories.api.chat_routes import LiveChat
+from memories.events import live_events
+from memories.events.live_events import LiveEvents
+from memories.events.webhook_sender import MOST_AT_ONCE, WebhookSender
 from memories.management.command_options import PrintableCommand
-from memoryproject.server.web_processes import Parent, lanes_of_web, serve_lane
+from memories.mcp.protocol import McpDoor
+from memoryproject.server.front.lanes import CHATS_AT_ONCE, MCP, Lane
+from memoryproject.server.front.streams import streams_socket
+from memoryproject.server.mcp_process import McpProcess
+from memoryproject.server.stream_process import StreamProcess, Threads
+from memoryproject.server.web_processes import Application, Parent, lanes_of_web, serve_lane
 
 
 class Command(PrintableCommand):
@@ -29,5 +42,28 @@ class Command(PrintableCommand):
         # Rings are few here: to look for them at every few hundred objects took a twentieth of the
         # time of a search.
         gc.set_threshold(10_000)
-        serve = partial(serve_lane, application=application)
-        Parent(front, lanes_of_web(processes), serve).run()
+        Parent(front, lanes_of_web(processes), partial(serve, application=application)).run()
+
+
+def serve(lane: Lane, front: str, application: Application) -> None:
+    """All that a child does; it does not return."""
+    if lane is not MCP:
+        serve_lane(lane, front, application)
+    asyncio.run(_serve_streams(lane, front))
+    os._exit(0)
+
+
+async def _serve_streams(lane: Lane, front: str) -> None:
+    streams = StreamProcess(streams_socket(front))
+    # Apart from each other: whoever opens many of one kind keeps none of another waiting.
+    live = LiveEvents(streams.send, Threads(1, "events").run, Threads(2, "events before").run)
+    streams.kinds[live_events.KIND] = live.serve
+    streams.kinds[chat_routes.KIND] = LiveChat(
+        streams.send, Threads(CHATS_AT_ONCE, "chat").run, Threads(1, "chat askers").run
+    ).serve
+    async with McpDoor().open() as door:
+        sender = WebhookSender(Threads(MOST_AT_ONCE + 1, "webhooks").run)
+        beside = [asyncio.create_task(each) for each in (streams.run(), sender.run())]
+        await McpProcess(lane, front, door.respond).run()
+        for task in beside:
+            task.cancel()
