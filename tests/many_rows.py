@@ -12,6 +12,7 @@ from memories.models import (
     ConversationSummary,
     DueSummary,
     DueVector,
+    Entry,
     Episode,
     Fact,
     Feature,
@@ -20,6 +21,7 @@ from memories.models import (
     FeatureMark,
     FeatureSet,
     IdempotentAnswer,
+    Layer,
     MemorySession,
     Rejection,
     SetDiscovery,
@@ -62,9 +64,9 @@ def _default(field: Any) -> str:
     return "null" if value is None else f"'{value}'"
 
 
-def own(kind: str) -> str:
+def own(kind: str, memory: str = "m.id") -> str:
     """The id of the row of this kind that a memory has of its own; less than any made now."""
-    return f"overlay(md5(m.id::text || '{kind}') placing '00' from 1)::uuid"
+    return f"overlay(md5({memory}::text || '{kind}') placing '00' from 1)::uuid"
 
 
 OF = {"workspace_id": "workspace_id"}
@@ -130,6 +132,13 @@ def fill_said() -> None:
         memory_id="before",
         episode_id=own("episode"),
     )
+
+
+def fill_entries_of_episodes() -> None:
+    """The episode of each memory is indexed as the memory is."""
+    same = {field.column: f'm."{field.column}"' for field in _fields(Entry)}
+    episode = {"layer": str(int(Layer.EPISODES)), "item": own("episode", "m.item"), "subject": own("subject", "m.item")}
+    fill(Entry, f"memories_entry m where m.layer = {int(Layer.MEMORIES)}", **(same | episode))
 
 
 def _fill_features(of: dict[str, str], about: dict[str, str]) -> None:

@@ -1,30 +1,32 @@
 """Messages that wait for the judge, off the path of any request: gather, ask, apply.
 
 Rules read first. What they did not read of a message, and the judge holds for a lasting fact, is kept as a quoted
-statement of low confidence; then the message is compared with what is believed of its subject. The rows are the queue:
-a message waits until its session is learned, and is given up after some attempts.
+statement of low confidence; then the message is compared with what is believed of its subject, and with earlier words
+that nothing was read in: what it ends of them is kept, too, as questioned. The rows are the queue: a message waits
+until its session is learned, and is given up after some attempts.
 """
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Right
 
 from memories.belief import resolve, touches
 from memories.belief.resolve import Claim, Quote
+from memories.belief.touches import EarlierWords, HeardChange, NewTouch
 from memories.belief.touches.judged import SHORT
 from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.ingest.process import messages_of, options_of, still_said
 from memories.ingest.store import Kept
 from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
-from memories.language.english.touch_rules import places_of
 from memories.models import Category, Citation, Episode, Fact, FactType, MemorySession, Source, WorkspaceIndex
 from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.extraction import Extraction, ExtractOptions, Message
@@ -34,14 +36,15 @@ from workspaces.models import Workspace
 
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
-SHORTEST = 12  # characters of a sentence that is kept as it was said; SHORT at most
 CONFIDENCE = 0.5
+PLAUSIBLE = 0.5  # probability that earlier words are a fact or of the moment, if they are kept because they ended
 TURN = 20.0  # seconds
 
 # What a statement is about decides who sees it and how it is served: that is taken from rules where it has a weight.
 CATEGORIES = {
     name: Category(name) for name in ("preference", "identity", "relationship", "possession", "plan", "technology")
 }
+Place = tuple[int, int]
 OPEN = [str(state) for state in (MemorySession.State.RECEIVED, MemorySession.State.EXTRACTING)]
 OF_A_WORKSPACE = ("ask", "far", "keep")  # the thresholds that it may choose
 MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
@@ -91,56 +94,82 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds
         # Counted first: a message that kills its worker is given up at last.
         rows = prepared_sql.rows(CLAIM, {"workspace": space.workspace_id, "open": OPEN})
     claimed = Episode.objects.filter(pk__in=[row.id for row in rows])
-    earlier = Episode.objects.filter(conversation=OuterRef("conversation"), position__lt=OuterRef("position"))
-    before = earlier.order_by("-position").annotate(end=Right("content", SHORT)).values("end")[:1]
-    with_session = claimed.select_related("session__subject", "session__agent", "session__conversation")
-    with_words = with_session.prefetch_related("citations").annotate(before=Subquery(before))
-    episodes = list(with_words.order_by("session_id", "pk"))
-    for session, own in groupby(episodes, key=attrgetter("session")):
-        if session is not None and not _keep_facts(space, session, list(own), judge, thresholds.keep):
-            return 0
-    found = touches.compare(space, episodes, judge, thresholds)
-    if found is None:
+    episodes = _with_words(claimed)
+    unread = {one.pk: _unread(one)[:SENTENCES] for one in episodes}
+    if not _keep(space, episodes, unread, judge, lambda worth: worth.fact >= thresholds.keep):
+        return 0
+    heard = touches.compare(space, episodes, judge, thresholds)
+    if heard is None or not _keep_ended(space, heard, judge):
         return 0
     with transaction.atomic(durable=True):
-        touches.write_touches(space.workspace_id, found)
+        touches.write_touches(space.workspace_id, _touches(heard))
         claimed.update(judge_attempts=None)
     return len(episodes)
 
 
-def _keep_facts(
-    space: WorkspaceIndex, session: MemorySession, episodes: Sequence[Any], judge: TrainedJudge, keep: float
+def _with_words(episodes: QuerySet[Episode]) -> list[Any]:
+    """Return messages by session, with what was read of them and the message `before` each."""
+    earlier = Episode.objects.filter(conversation=OuterRef("conversation"), position__lt=OuterRef("position"))
+    before = earlier.order_by("-position").annotate(end=Right("content", SHORT)).values("end")[:1]
+    with_session = episodes.select_related("session__subject", "session__agent", "session__conversation")
+    with_words = with_session.prefetch_related("citations").annotate(before=Subquery(before))
+    return list(with_words.order_by("session_id", "pk"))
+
+
+def _unread(episode: Episode) -> list[Place]:
+    return touches.unread_places(episode.content, [(one.start, one.end) for one in episode.citations.all()])
+
+
+def _keep_ended(space: WorkspaceIndex, heard: Sequence[HeardChange], judge: TrainedJudge) -> bool:
+    """Keep the earlier words that messages end: what later changes was no small talk. Tell whether the judge
+    answered."""
+    places: defaultdict[uuid.UUID, list[Place]] = defaultdict(list)
+    for words in {one.ended for one in heard if isinstance(one.ended, EarlierWords)}:
+        places[words.episode].append((words.start, words.end))
+    episodes = _with_words(Episode.objects.filter(pk__in=places)) if places else []
+    return _keep(space, episodes, places, judge, lambda worth: worth.fact + worth.moment >= PLAUSIBLE)
+
+
+def _touches(heard: Sequence[HeardChange]) -> list[NewTouch]:
+    """Return the touches of what messages end: of earlier words only where a memory was made of them."""
+    words = {one.ended for one in heard if isinstance(one.ended, EarlierWords)}
+    cited = Citation.objects.filter(episode__in={each.episode for each in words}, fact__memory__isnull=False)
+    rows = cited.values_list("episode_id", "start", "end", "fact__memory_id")
+    made = {EarlierWords(episode, start, end): memory for episode, start, end, memory in rows}
+    ended = [(one, made.get(one.ended) if isinstance(one.ended, EarlierWords) else one.ended) for one in heard]
+    return [one.touch(memory) for one, memory in ended if memory]
+
+
+def _keep(
+    space: WorkspaceIndex,
+    episodes: Iterable[Any],
+    places: Mapping[uuid.UUID, Sequence[Place]],
+    judge: TrainedJudge,
+    is_kept: Callable[[Worth], bool],
 ) -> bool:
-    """Keep lasting facts of a session that the rules did not read; tell whether the judge answered."""
-    if session.extract not in MATCHING or session.pathway == MemorySession.Pathway.DOCUMENT:
-        return True
-    kept = Kept(session, space, tuple(episodes))
-    options, messages = options_of(kept), messages_of(kept)
-    sentences = [
-        (message, place, episode.before or "")
-        for message, episode in zip(messages, episodes, strict=True)
-        if options.trust_in(message) == BELIEVE
-        for place in _unread(message.text, episode.citations.all())
-    ]
-    lines = [Line(before, message.text[start:end]) for message, (start, end), before in sentences]
-    answers = judge.worth(lines)
-    if answers is None:
-        return False
-    found = Extraction()
-    for (message, place, _), worth in zip(sentences, answers, strict=True):
-        if worth.fact >= keep and worth.category not in ("instruction", "policy"):
-            found.add([_claim(message, place, worth, options, str(judge.name))])
-    if found.claims:
-        _write(space, session, found.claims)
+    """Keep sentences, at `places` of messages, that the judge finds worth it; tell whether it answered."""
+    for session, own in groupby(episodes, key=attrgetter("session")):
+        if session is None or session.extract not in MATCHING or session.pathway == MemorySession.Pathway.DOCUMENT:
+            continue
+        rows = tuple(own)
+        kept = Kept(session, space, rows)
+        options = options_of(kept)
+        sentences = [
+            (message, place, episode.before or "")
+            for message, episode in zip(messages_of(kept), rows, strict=True)
+            if options.trust_in(message) == BELIEVE
+            for place in places[episode.pk]
+        ]
+        answers = judge.worth([Line(before, message.text[slice(*place)]) for message, place, before in sentences])
+        if answers is None:
+            return False
+        found = Extraction()
+        for (message, place, _), worth in zip(sentences, answers, strict=True):
+            if is_kept(worth) and worth.category not in ("instruction", "policy"):
+                found.add([_claim(message, place, worth, options, str(judge.name))])
+        if found.claims:
+            _write(space, session, found.claims)
     return True
-
-
-def _unread(text: str, read: Iterable[Citation]) -> Iterator[tuple[int, int]]:
-    """Yield the sentences that nothing was read in, be it believed, refused or forgotten since."""
-    for start, end in places_of(text)[:SENTENCES]:
-        is_fit = SHORTEST <= end - start <= SHORT
-        if is_fit and not any(start < one.end and one.start < end for one in read):
-            yield start, end
 
 
 def _claim(message: Message, place: tuple[int, int], worth: Worth, options: ExtractOptions, model: str) -> Claim:

@@ -2,6 +2,7 @@
 compared with what was said later."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from memories.belief import review
 from memories.ingest import NewMessage, judged_messages
-from memories.judge.judge import Line, Worth
+from memories.judge.judge import Effect, JudgedPair, Line, Worth
 from memories.models import Episode, Fact, Memory, MemorySession, Touch
 from tests.api_fixtures import caller
 from tests.factories import LONG_AGO, EpisodeFactory, SubjectFactory, evidence
@@ -215,3 +216,99 @@ def test_a_workspace_may_choose_how_sure_it_must_be(alice: Person, belief: Memor
 def test_how_sure_it_must_be_is_a_share(alice: Person) -> None:
     refused = caller(alice).patch("", {"settings": {"judge": {"far": 2}}})
     assert (refused.status, refused.fields) == (400, ["settings.judge.far"])
+
+
+# Earlier words that nothing was read in
+
+CORSA = "The Corsa sits outside our gate."
+
+
+def told(person: Person, content: str, **more: Any) -> Episode:
+    """Say something of which nothing is believed, as if no rule had read it."""
+    known = set(Fact.objects.values_list("pk", flat=True))
+    person.say(content, **more)
+    Memory.objects.filter(facts__in=Fact.objects.exclude(pk__in=known)).delete()
+    Fact.objects.exclude(pk__in=known).delete()
+    Episode.objects.update(judge_attempts=None)
+    return Episode.objects.latest("created_at")
+
+
+def test_earlier_words_that_a_message_ends_are_kept_as_questioned(alice: Person) -> None:
+    earlier = told(alice, f"Good morning! {CORSA}", user_id="ada")
+    later = said(alice, HIVE, subject=earlier.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.asked == [("", words, "", HIVE) for words in ("Good morning!", CORSA)]
+    memory = Memory.objects.with_names().get()
+    assert (memory.content, memory.standing) == ('User said: "Good morning!"', "questioned")
+    touch = Touch.objects.get()
+    assert (touch.episode_id, touch.memory_id, touch.relation) == (later.pk, memory.pk, "ends")
+    assert Fact.objects.get().citations.get().episode_id == earlier.pk
+
+
+def test_words_of_others_and_later_ones_are_not_compared(alice: Person, bob: Person) -> None:
+    told(alice, "The kayak hangs in the garage.", user_id="max")
+    told(bob, "The canoe lies by the river.", user_id="ada")
+    told(alice, NewMessage("The dinghy is at the pier.", role="assistant"), user_id="ada")
+    earlier = told(alice, CORSA, user_id="ada")
+    Episode.objects.filter(pk=earlier.pk).update(occurred_at=timezone.now() + timedelta(hours=1))
+    said(alice, HIVE, subject=earlier.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.asked == []
+
+
+def test_words_that_a_rule_read_are_not_compared_even_if_they_were_forgotten(alice: Person, belief: Memory) -> None:
+    review.forget(alice.scope, belief.pk, "wrong")
+    said(alice, HIVE, subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.asked == []
+
+
+def test_a_message_ends_the_likelier_of_a_belief_and_earlier_words(alice: Person, belief: Memory) -> None:
+    class Sure(Judge):
+        def changes(self, pairs: Sequence[JudgedPair]) -> list[Effect]:
+            self.asked += pairs
+            return [change(ends=0.7 if pair.belief else 0.9) for pair in pairs]
+
+    told(alice, CORSA, user_id="ada")
+    said(alice, HIVE, subject=belief.subject)
+    judge = Sure()
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert len(judge.asked) == 2
+    assert Touch.objects.get(by="judge").memory.content == f'User said: "{CORSA}"'
+    assert standing(belief.pk) == "current"
+
+
+def test_small_talk_that_a_message_seems_to_end_is_not_kept(alice: Person) -> None:
+    class Amused(Judge):
+        def worth(self, lines: Sequence[Line]) -> list[Worth]:
+            return [Worth(0.2, 0.2, 0.6, 0.0, 0.0, 0.0, 0.0, "possession")] * len(lines)
+
+    earlier = told(alice, CORSA, user_id="ada")
+    said(alice, HIVE, subject=earlier.subject)
+    judge = Amused(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.asked != []
+    assert not Memory.objects.exists()
+    assert not Touch.objects.exists()
+
+
+def test_a_sentence_without_end_is_read_in_parts_that_overlap(alice: Person, belief: Memory) -> None:
+    dictated = "so anyway " * 25 + "the hives went to a farmer " + "and then we had tea " * 9
+    said(alice, dictated, subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    parts = [pair.message for pair in judge.asked]
+    assert len(parts) > 2
+    assert all(len(part) <= 240 and part in dictated and part[:1].strip() for part in parts)
+    assert any("the hives went to a farmer" in part for part in parts)
+
+
+@pytest.mark.parametrize("words", ["a" * 5_000, " " * 5_000, "a " + "b" * 5_000])
+def test_a_text_without_words_is_read_in_few_parts(alice: Person, belief: Memory, words: str) -> None:
+    said(alice, words, subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert len(judge.asked) <= 4

@@ -27,7 +27,7 @@ from memories.models.supersession import MEMBERS
 from memories.search import candidates, conditions, filters
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.hits import MEMORY_ROWS
-from tests.many_rows import analyze, fill_said
+from tests.many_rows import analyze, fill_entries_of_episodes, fill_said
 from tests.statements_sent import generic_plan
 from workspaces.keys import NOTHING
 
@@ -41,6 +41,7 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
     settings.VECTOR_INDEX_FROM = 0
     place = load(PLOTS, CORPUS, lambda n: None)[0]
     fill_said()
+    fill_entries_of_episodes()
     analyze()
     yield place
     settings.VECTOR_INDEX_FROM = 0
@@ -186,6 +187,11 @@ def of_judged(place: Place) -> Statement:
     return judged.MET.format(subject=judged.OWN), asks
 
 
+def of_said_before(place: Place) -> Statement:
+    asks = {"ids": [], "number": place.space.number, "model": place.space.embedding_model_id, "kinds": ["user"]}
+    return judged.SAID_BEFORE.format(subject=judged.OWN), asks
+
+
 # What an ingest asks and writes, and what the rankings ask alone.
 BESIDE: dict[str, tuple[Callable[[Place], Statement], str]] = {
     "keyword": (of_words, "entry_terms"),
@@ -206,6 +212,7 @@ BESIDE: dict[str, tuple[Callable[[Place], Statement], str]] = {
         "episode_to_judge",
     ),
     "what the judge compares a message with": (of_judged, "entry_dated_subject"),
+    "what was said before, of which nothing is believed": (of_said_before, "entry_dated_subject"),
     "a change of the index": (
         lambda p: (entries.SET_ENTRIES_LIVE, {"layer": 1, "items": [], "live": False}),
         "entry_once",

@@ -1,15 +1,16 @@
 """Verdicts of the small judge on what later messages change, off the path of any request: gather, ask, apply.
 
-A message is compared with what is believed of its subject; a touch that a rule left open waits for an answer. The
-judge never ends a belief: what it holds for replaced or ended is questioned, with its probability.
+A message is compared with what is believed of its subject, and with what was said before and never believed; a touch
+that a rule left open waits for an answer. The judge never ends a belief: what it holds for replaced or ended is
+questioned, with its probability.
 """
 
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -25,11 +26,15 @@ from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JU
 TOUCHES = 64  # that are asked about at once
 SHORT = 240  # characters that the judge reads at once: of a longer message its sentences, in pieces
 PIECES = 4  # of a message, at most
+SHORTEST = 12  # characters of a sentence that is kept as it was said; SHORT at most
 GAP = 3  # characters between two sentences that are read together
+STEP = 160  # characters from one piece of a longer sentence to the next: they overlap
 LONGEST = 4_000  # characters of a message that are looked at
 REACH = 500  # newest memories of a subject among which the nearest are looked for
 NEWEST = 8  # of them, with which a message is compared
 NEAREST = MANY - NEWEST  # and those that mean most nearly the same
+EARLIER = 6  # earlier messages, those that mean most nearly the same, of which sentences are compared
+SENTENCES = 12  # of them, of which nothing was read
 HEARD = 0.5  # share of the threshold that is enough where a rule has heard a change
 SLIGHT = 0.4  # below that probability a touch is kept only if the judge finds that it says something
 
@@ -37,15 +42,16 @@ Relation = Touch.Relation
 # Over `m` and `e`: the words the belief was last said in, and the message before. What the judge kept says no
 # more than they do.
 BELIEF = "case when said.method = 'judge' then '' else m.content end"
+BEFORE = f"""left join lateral (
+  select right(b.content, {SHORT}) as content from memories_episode b
+  where b.conversation_id = e.conversation_id and b.position < e.position
+  order by b.position desc limit 1) before on true"""
 AROUND = f"""
 left join lateral (
   select c.quote, f.method, {BELIEVED_AT.replace("e.", "s.")} as at, c.episode_id
   from memories_fact f join memories_citation c on c.fact_id = f.id join memories_episode s on s.id = c.episode_id
   where f.memory_id = m.id order by at desc, c.episode_id desc limit 1) said on true
-left join lateral (
-  select right(b.content, {SHORT}) as content from memories_episode b
-  where b.conversation_id = e.conversation_id and b.position < e.position
-  order by b.position desc limit 1) before on true
+{BEFORE}
 """
 OPEN_TOUCHES = f"""
 select t.id, t.relation, t.probability, {BELIEF} as belief, coalesce(said.quote, '') as said,
@@ -89,6 +95,38 @@ where e.id = any(%(ids)s::uuid[]) and m.workspace_id = e.workspace_id and {LIVE_
   and ({BELIEVED_AT}, e.id) > (coalesce(said.at, m.created_at), coalesce(said.episode_id, e.id))
   and not exists (select 1 from memories_touch t where t.memory_id = m.id and t.episode_id = e.id)
 order by e.id, m.id
+"""
+# What people said before, near in meaning, to the same agent in the same place; with what was read of it.
+SAID_BEFORE = f"""
+with own as (
+  select e.id as episode, {BELIEVED_AT} as said_at, e.agent_id, e.scope, e.conversation_id, e.workflow, o.*
+  from memories_episode e cross join lateral (
+    select n.id as entry, n.item
+    from memories_entry n
+    where n.workspace = %(number)s and n.layer = {int(Layer.EPISODES)} and n.live and {{subject}}
+    order by coalesce(n.event_at, n.occurred_at) desc limit {REACH}) o
+  where e.id = any(%(ids)s::uuid[])),
+ranked as (
+  select own.episode, own.said_at, e.id as earlier, left(e.content, {LONGEST}) as content,
+         row_number() over (partition by own.episode order by v.embedding <=> q.embedding) as nearness
+  from own join memories_episode e on e.id = own.item
+  left join memories_entry w on w.layer = {int(Layer.EPISODES)} and w.item = own.episode
+  left join memories_vector q on q.entry_id = w.id and q.part = 0 and q.embedding_model_id = %(model)s
+  left join memories_vector v on v.entry_id = own.entry and v.part = 0 and v.embedding_model_id = %(model)s
+  where e.kind = any(%(kinds)s::text[]) and (own.said_at, own.episode) > ({BELIEVED_AT}, e.id)
+    and e.agent_id is not distinct from own.agent_id and e.scope = own.scope
+    and (e.scope <> 'thread' or e.conversation_id = own.conversation_id)
+    and (e.scope <> 'workflow' or e.workflow = own.workflow))
+select e.id as episode, left(e.content, {LONGEST}) as content, r.said_at,
+       coalesce(nullif(e.author, ''), p.name, '') as speaker, coalesce(before.content, '') as before,
+       r.earlier, r.content as earlier_content,
+       array(select c.start from memories_citation c where c.episode_id = r.earlier order by c.id) as read_from,
+       array(select c."end" from memories_citation c where c.episode_id = r.earlier order by c.id) as read_to
+from ranked r join memories_episode e on e.id = r.episode
+left join workspaces_subject p on p.id = e.subject_id
+{BEFORE}
+where r.nearness <= {EARLIER}
+order by e.id, r.nearness
 """
 OWN, NOBODYS = "n.subject = e.subject_id", "n.subject is null"
 
@@ -141,12 +179,48 @@ def _write(decided: Sequence[tuple[Touch, tuple[str, float]]], model: str) -> No
         open_ones.filter(~Q(by=Touch.By.PERSON), pk=row.id).update(**values, decided_at=now)
 
 
-@dataclass(frozen=True, slots=True)
-class _ComparedPiece:
-    """From `start` to `end` of its content a message beside a memory."""
+class EarlierWords(NamedTuple):
+    """A sentence of an earlier message, of which nothing is believed."""
 
     episode: uuid.UUID
-    memory: uuid.UUID
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeardChange:
+    """What a message most likely ends: a memory, or earlier words. From `start` to `end` it says so."""
+
+    ended: uuid.UUID | EarlierWords
+    episode: uuid.UUID
+    start: int
+    end: int
+    said_at: datetime
+    effect: Effect
+    model: str
+
+    def touch(self, memory_id: uuid.UUID) -> NewTouch:
+        """Return the touch of the memory, or of the one that was made of earlier words."""
+        return NewTouch(
+            memory_id,
+            self.episode,
+            self.start,
+            self.end,
+            self.said_at,
+            self.effect.change,
+            min(self.effect.over, 1.0),
+            by=Touch.By.JUDGE,
+            model=self.model,
+            is_sure=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _ComparedPiece:
+    """From `start` to `end` of its content a message beside a memory or earlier words."""
+
+    episode: uuid.UUID
+    beside: uuid.UUID | EarlierWords
     said_at: datetime
     start: int
     end: int
@@ -155,56 +229,82 @@ class _ComparedPiece:
 
 def compare(
     space: WorkspaceIndex, messages: Sequence[Episode], judge: TrainedJudge, thresholds: Thresholds
-) -> list[NewTouch] | None:
-    """Return what messages most likely end of what is believed of their subjects, one touch each at most: of
-    what shares no word with it a message ends one thing. None where the judge fails."""
+) -> list[HeardChange] | None:
+    """Return what messages most likely end of what their subjects are believed to be, or have said, one each at
+    most: of what shares no word with it a message ends one thing. None where the judge fails."""
     pieces: list[_ComparedPiece] = []
     for is_nobodys in (False, True):
         ids = [message.pk for message in messages if (message.subject_id is None) is is_nobodys]
-        text = MET.format(subject=NOBODYS if is_nobodys else OWN)
-        values = {"ids": ids, "number": space.number, "model": space.embedding_model_id}
-        for row in prepared_sql.rows(text, values) if ids else ():
-            pieces += _pieces(row)
+        if not ids:
+            continue
+        values: dict[str, object] = {"ids": ids, "number": space.number, "model": space.embedding_model_id}
+        subject = NOBODYS if is_nobodys else OWN
+        for row in prepared_sql.rows(MET.format(subject=subject), values):
+            pieces += _pieces(row, row.memory, row.belief, row.said)
+        values["kinds"] = [str(kind) for kind in Episode.OF_PEOPLE]
+        earlier: Counter[uuid.UUID] = Counter()
+        for row in prepared_sql.rows(SAID_BEFORE.format(subject=subject), values):
+            for words in _unread(row)[: SENTENCES - earlier[row.episode]]:
+                earlier[row.episode] += 1
+                pieces += _pieces(row, words, "", row.earlier_content[words.start : words.end])
     answers = judge.changes([piece.pair for piece in pieces])
     if answers is None:
         return None
-    beliefs: defaultdict[uuid.UUID, set[uuid.UUID]] = defaultdict(set)
+    beside: defaultdict[uuid.UUID, set[uuid.UUID | EarlierWords]] = defaultdict(set)
     for piece in pieces:
-        beliefs[piece.episode].add(piece.memory)
-    found: dict[uuid.UUID, NewTouch] = {}
+        beside[piece.episode].add(piece.beside)
+    found: dict[uuid.UUID, HeardChange] = {}
     for piece, answer in zip(pieces, answers, strict=True):
-        known, least = found.get(piece.episode), thresholds.far_among(len(beliefs[piece.episode]))
-        if answer.over >= least and (known is None or known.probability < answer.over):
-            found[piece.episode] = NewTouch(
-                piece.memory,
-                piece.episode,
-                piece.start,
-                piece.end,
-                piece.said_at,
-                answer.change,
-                min(answer.over, 1.0),
-                by=Touch.By.JUDGE,
-                model=str(judge.name),
-                is_sure=True,
+        known, least = found.get(piece.episode), thresholds.far_among(len(beside[piece.episode]))
+        if answer.over >= least and (known is None or known.effect.over < answer.over):
+            found[piece.episode] = HeardChange(
+                piece.beside, piece.episode, piece.start, piece.end, piece.said_at, answer, str(judge.name)
             )
     return list(found.values())
 
 
-def _pieces(row: Any) -> Iterator[_ComparedPiece]:
+def _pieces(row: Any, beside: uuid.UUID | EarlierWords, belief: str, said: str) -> Iterator[_ComparedPiece]:
     """Yield the pieces of a message that may change a belief: what asks nothing, and is of whom it is about."""
-    both = TouchPair(row.belief or row.said, row.content, row.said_at, row.speaker)
+    both = TouchPair(belief or said, row.content, row.said_at, row.speaker)
     places = [place for place in places_of(row.content) if not names_others(both, place)]
-    for start, end in _joined(places):
-        pair = JudgedPair(row.belief, row.said, row.before, row.content[start:end])
-        yield _ComparedPiece(row.episode, row.memory, row.said_at, start, end, pair)
+    for start, end in _joined(row.content, places):
+        pair = JudgedPair(belief, said, row.before, row.content[start:end])
+        yield _ComparedPiece(row.episode, beside, row.said_at, start, end, pair)
 
 
-def _joined(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join sentences that follow each other, as many as are read at once."""
+def _unread(row: Any) -> list[EarlierWords]:
+    """Return the sentences of an earlier message that nothing was read in."""
+    read = [*zip(row.read_from, row.read_to, strict=True)]
+    return [EarlierWords(row.earlier, *place) for place in unread_places(row.earlier_content, read)]
+
+
+def unread_places(text: str, read: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the places of the sentences that may be kept as they were said: neither too short nor too long, and
+    nothing was read in them, be it believed, refused or forgotten since."""
+    return [
+        (start, end)
+        for start, end in places_of(text)
+        if SHORTEST <= end - start <= SHORT and not any(start < one_end and one < end for one, one_end in read)
+    ]
+
+
+def _joined(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join sentences that follow each other, as many as are read at once; part those that are longer."""
     joined: list[tuple[int, int]] = []
-    for start, end in places:
+    for start, end in (part for place in places for part in _parted(text, place)):
         if joined and start - joined[-1][1] <= GAP and end - joined[-1][0] <= SHORT:
             joined[-1] = (joined[-1][0], end)
         elif len(joined) < PIECES:
             joined.append((start, end))
     return joined
+
+
+def _parted(text: str, place: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield parts of a sentence, each short enough to be read at once and begun at a word: who dictates sets no
+    full stops."""
+    start, end = place
+    while end - start > SHORT:
+        space = text.rfind(" ", start + STEP, start + SHORT)
+        yield start, space if space > 0 else start + SHORT
+        start = text.rfind(" ", start, start + STEP) + 1 or start + STEP
+    yield start, end

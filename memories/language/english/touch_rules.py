@@ -55,6 +55,7 @@ _pronoun = re.compile(
     r"^(?:(?:and|but|so|well|oh|because|then|also)\W+)*(?:she|he|they|his|her|their|it)\b", re.IGNORECASE
 )
 _first_person = re.compile(r"\b(?:I|I['’]\w+|me|my|mine|we|us|our|ours|we['’]\w+)\b", re.IGNORECASE)
+_oneself = re.compile(r"\b(?:I|me|we|us|mine|ours|I['’]\w+|we['’]\w+)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,11 @@ def places_of(message: str) -> tuple[tuple[int, int], ...]:
 
 
 def names_others(pair: TouchPair, place: tuple[int, int]) -> bool:
-    """Tell whether a sentence of the message is about somebody else than the belief, and names them."""
+    """Tell whether a sentence of the message is about somebody else than the belief, names them, and says nothing of
+    whoever speaks."""
     sentence = pair.message[slice(*place)]
+    if _oneself.search(sentence):
+        return False
     return _names_others(read(pair.belief), read(sentence.strip(" ,;:-")), sentence, _roots(pair.speaker))
 
 
