@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories.events import webhooks
-from memories.events.webhook_secrets import secret_of
+from memories.events.webhook_signatures import secret_of
 from memories.events.webhooks import NewWebhook
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
 from workspaces.api.json_answers import JsonAnswer

@@ -16,7 +16,7 @@ from django.utils import timezone
 from memories import metrics
 from memories.errors import ProviderError
 from memories.events.shown_events import as_data
-from memories.events.webhook_secrets import secrets_of, signed
+from memories.events.webhook_signatures import secrets_of, signed
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
 from memories.providers import web_fetch
 from memories.queue import leases

@@ -20,8 +20,8 @@ from werkzeug import Request, Response
 from memories.belief import review
 from memories.events import deliver_webhooks, webhooks
 from memories.events.deliver_webhooks import WAITS, Told, deliver_due
-from memories.events.webhook_secrets import secret_of
 from memories.events.webhook_sender import MOST_OF_WORKSPACE, WebhookSender
+from memories.events.webhook_signatures import secret_of
 from memories.events.webhooks import NewWebhook
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
 from tests import desk
