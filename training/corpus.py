@@ -1,7 +1,6 @@
 """The examples of training and of its checks: who is on which side, and what is mixed in to teach what is no change."""
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from hashlib import sha256
@@ -10,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from memories.judge.tokens import Tokens, line_tokens, pair_tokens
+from training.lives import pairs, words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -75,9 +75,9 @@ class Sides(NamedTuple):
 def read(folder: Path) -> Iterator[Example]:
     """Each example below a folder."""
     for path in sorted(folder.rglob("*.jsonl")):
-        task = path.suffixes[0][1:]
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
+        kind = path.suffixes[0][1:]
+        task = "change" if kind == "lives" else kind
+        for row in rows_of(path):
             text = row["sentence" if task == "worth" else "message"]
             yield Example(
                 task=task,
@@ -93,6 +93,13 @@ def read(folder: Path) -> Iterator[Example]:
                 part=row.get("part", ""),
                 special=row.get("special", ""),
             )
+
+
+def rows_of(path: Path) -> Iterator[dict[str, str]]:
+    """The examples of a file: of lives their pairs."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        yield from pairs(row) if path.suffixes[0] == ".lives" else [row]
 
 
 def _talk(row: dict[str, str]) -> str:
@@ -122,21 +129,14 @@ def _drawn(name: str) -> bool:
     return int.from_bytes(sha256(name.encode()).digest()[:4]) % DEV_SHARE == 0
 
 
-_long_word = re.compile(r"[^\W\d_]{4,}")
-
-
-def words(text: str) -> set[str]:
-    """Words of four letters and more."""
-    return set(_long_word.findall(text.casefold()))
-
-
 def one_round(train: list[Example], random: Random) -> list[Example]:
     """The examples of one pass, drawn by `TURNS`, with pairs that teach what is no change."""
     chosen = []
     for one in train:
         chosen += [one] * _times(TURNS.get((one.folder, one.task), 1.0), random)
     changes = [one for one in train if one.task == "change"]
-    varied = [one for one in changes if one.folder != "gatemem"]
+    # A message of a life stands beside others of its beliefs already.
+    varied = [one for one in changes if one.folder != "gatemem" and (one.label, one.kind) != ("compatible", "else")]
     return [
         *chosen,
         *beside_another(varied, BESIDE_ANOTHER, random),

@@ -18,12 +18,12 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from memories.judge.judge import SHIPPED, THRESHOLDS, TOKENIZER, WEIGHTS, Line, TrainedJudge, tokenizer_of
+from memories.judge.judge import SHIPPED, THRESHOLDS, TOKENIZER, WEIGHTS, Line, Thresholds, TrainedJudge, tokenizer_of
 from memories.judge.labels import HEADS
 from memories.judge.tokens import LONGEST
 from training.corpus import TASKS, Example, apart_of, controls_of, sides, tokens_of
 from training.network import ATTENTIONS, EPSILON, LAYERS, WIDTH, Network, base_folder
-from training.scores import asked, kept_from, thresholds_of
+from training.scores import asked, dropped_from, kept_from, thresholds_of
 from training.train import BATCH, tensors
 
 Weights = dict[str, npt.NDArray[np.float32]]
@@ -159,17 +159,22 @@ def export(folder: Path, to: Path) -> None:
     to.mkdir(parents=True, exist_ok=True)
     write(network, temperatures, to / WEIGHTS)
     shutil.copy(base_folder() / "tokenizer.json", to / TOKENIZER)
-    (to / THRESHOLDS).write_text(json.dumps({"act": 0.9, "ask": 0.2, "far": 0.9, "keep": 0.9}))
-    changes = [one for one in dev if one.task == "change"]
-    judge = TrainedJudge(to)
-    sentences = [one for one in dev if one.task == "worth"]
-    worth = judge.worth([Line(one.before, one.text) for one in sentences]) or []
-    keep = kept_from([one.fact for one in worth], [one.label == "fact" for one in sentences])
-    found, controls, apart = (asked(judge, pairs) for pairs in (changes, controls_of(changes), apart_of(changes)))
-    chosen = thresholds_of(changes, found, controls, apart, keep)
+    (to / THRESHOLDS).write_text(json.dumps(dict.fromkeys(Thresholds._fields, 0.9)))
+    chosen = thresholds(TrainedJudge(to), dev)
     (to / THRESHOLDS).write_text(json.dumps(chosen._asdict()) + "\n")
     size = (to / WEIGHTS).stat().st_size / 2**20
     sys.stdout.write(f"{TrainedJudge(to).name}: {size:.1f} MiB, temperatures {temperatures}, {chosen}\n")
+
+
+def thresholds(judge: TrainedJudge, dev: list[Example]) -> Thresholds:
+    """Choose thresholds on examples that were not trained on."""
+    changes = [one for one in dev if one.task == "change"]
+    sentences = [one for one in dev if one.task == "worth"]
+    worth = judge.worth([Line(one.before, one.text) for one in sentences]) or []
+    keep = kept_from([one.fact for one in worth], [one.label == "fact" for one in sentences])
+    drop = dropped_from([said.fiction for one, said in zip(sentences, worth, strict=True) if one.label == "fact"])
+    found, controls, apart = (asked(judge, pairs) for pairs in (changes, controls_of(changes), apart_of(changes)))
+    return thresholds_of(changes, found, controls, apart, keep, drop)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 python -m training.lint
 """
 
-import json
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from training.corpus import rows_of
 
 HERE = Path(__file__).parent / "examples"
 LABELS = {
@@ -26,9 +27,10 @@ _word = re.compile(r"\w+")
 
 def examples(task: str) -> Iterator[tuple[Path, int, dict[str, str]]]:
     """Each example of a task with its file and line."""
-    for path in sorted(HERE.rglob(f"*.{task}.jsonl")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            yield path, number, json.loads(line)
+    kinds = (task, "lives") if task == "change" else (task,)
+    for path in sorted(path for kind in kinds for path in HERE.rglob(f"*.{kind}.jsonl")):
+        for number, row in enumerate(rows_of(path), 1):
+            yield path, number, row
 
 
 def words_of(text: str) -> tuple[str, ...]:

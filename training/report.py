@@ -4,14 +4,17 @@ They are of the examples of writers held back, of real talk held back, and of tw
 belief, and pairs of one person's real talk about two subjects.
 """
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
+from typing import Any
 
-from memories.judge.judge import Effect, Line, Thresholds, TrainedJudge, shipped
+from memories.judge.judge import Effect, JudgedPair, Line, Thresholds, TrainedJudge, shipped
 from memories.judge.labels import CHANGE, HEADS
 from training.corpus import EXAMPLES, HELD_TALKS, Example, apart, beside_another, read, sides, strangers
+from training.lives import over_in
 from training.scores import OVER, asked, calibration_error, precision
 
 CONTROLS = 500
@@ -41,6 +44,7 @@ def main() -> None:
         _bands(_kinds(examples), examples, found, thresholds)
         _measures(examples, found, thresholds)
         _confusion([one.label for one in examples], [_likeliest(one) for one in found], CHANGE)
+    _lives([json.loads(line) for path in sorted((EXAMPLES / "held").glob("*.lives.jsonl")) for line in path.open()])
     _say("\nControls: nothing is over\n")
     for name, examples in controls.items():
         _bands([(name, lambda _: True)], examples, asked(shipped, examples), thresholds)
@@ -49,6 +53,30 @@ def main() -> None:
             of_task = [one for one in examples if one.task == task]
             _say(f"\n{title}: {task}, {len(of_task)}\n")
             _confusion([one.label for one in of_task], _lines(shipped, task, of_task), HEADS[task])
+
+
+def _lives(lives: Sequence[dict[str, Any]]) -> None:
+    """As the server does: a message is compared with all that is believed of its person, and marks one at most."""
+    beside = [(life, message) for life in lives for message in life["messages"]]
+    pairs = [
+        JudgedPair(belief["belief"], belief["said"], message["before"], message["message"])
+        for life, message in beside
+        for belief in life["beliefs"]
+    ]
+    found = iter(shipped.changes(pairs) or [])
+    likeliest: list[tuple[float, bool, set[int]]] = []
+    for life, message in beside:
+        over = [next(found).over for _ in life["beliefs"]]
+        at = over.index(max(over))
+        likeliest.append((over[at], at in over_in(message), over_in(message)))
+    changes = sum(bool(true) for _, _, true in likeliest)
+    _say(f"\nLives held back: {len(likeliest)} messages, {changes} of which change something\n")
+    _say("| marked from | of changes, the right one | of changes, another | of the rest |\n|---|---|---|---|")
+    for least in (shipped.thresholds.far_among(8) if shipped.thresholds else 1.0, 0.3, 0.5, 0.7, 0.9):
+        marked = [(is_right, true) for value, is_right, true in likeliest if value >= least]
+        right = sum(is_right for is_right, _ in marked)
+        other = sum(bool(true) and not is_right for is_right, true in marked)
+        _say(f"| {least:.2f} | {right} | {other} | {sum(not true for _, true in marked)} |")
 
 
 def _say(text: str) -> None:

@@ -7,9 +7,11 @@ from training.corpus import Example
 
 OVER = ("replaces", "ends")
 PRECISION = 0.95  # of what is acted on, at least
-ACTED_WRONGLY, ASKED_WRONGLY = 0.005, 0.04  # shares of pairs without a change, at most
+ACTED_WRONGLY, ASKED_WRONGLY = 0.005, 0.03  # shares of pairs without a change, at most
 HARD_WRONGLY = 0.12  # share of those that were written to be taken for one, at most
 KEPT_PRECISION = 0.85  # of sentences that are kept, at least
+DROPPED_WRONGLY = 0.005  # share of facts that are taken for fiction, at most
+LEAST_DROPPED = 0.8
 FAR_WRONGLY = 0.004  # share of pairs that have nothing to do with each other, at most
 BINS = 10
 
@@ -28,10 +30,11 @@ def thresholds_of(
     controls: Sequence[Effect],
     far: Sequence[Effect],
     keep: float,
+    drop: float,
     least: float = 0.5,
 ) -> Thresholds:
     """Return the lowest thresholds that keep to the limits above. Pairs without a change are `controls`, and real
-    talk's; those of `far` have nothing to do with each other. `keep`: see `kept_from`."""
+    talk's; those of `far` have nothing to do with each other. `keep`: see `kept_from`, `drop`: see `dropped_from`."""
     over = [one.over for one in found]
     true = [one.label in OVER for one in changes]
     unchanged = [one.over for one in controls]
@@ -43,8 +46,8 @@ def thresholds_of(
         if step == 0.99  # surer is none
         or (share(unchanged, step) <= ACTED_WRONGLY and precision(over, true, step) >= PRECISION)
     )
-    # The hard ones by themselves: most of the others are far from any change.
-    hard = [value for value, is_over in zip(over, true, strict=True) if not is_over]
+    # The hard ones by themselves: most of the others are far from any change, as a life's other beliefs are.
+    hard = [value for value, one in zip(over, changes, strict=True) if one.label not in OVER and one.kind != "else"]
     ask = next(
         step
         for step in [*steps[5:], act]
@@ -52,13 +55,20 @@ def thresholds_of(
     )
     unrelated = [one.over for one in far]
     apart = next(step for step in [*steps, 0.99] if share(unrelated, step) <= FAR_WRONGLY or step == 0.99)
-    return Thresholds(act, min(ask, act), max(apart, ask), keep)
+    return Thresholds(act, min(ask, act), max(apart, ask), keep, drop)
 
 
 def kept_from(facts: Sequence[float], true: Sequence[bool]) -> float:
     """Return the lowest probability of a fact from which enough sentences are facts."""
     steps = [step / 100 for step in range(50, 99)]
     return next((step for step in steps if precision(facts, true, step) >= KEPT_PRECISION), 0.99)
+
+
+def dropped_from(fiction: Sequence[float]) -> float:
+    """Return the lowest threshold, LEAST_DROPPED or more, that at most DROPPED_WRONGLY of these sentences, all of them
+    meant, reach."""
+    steps = [step / 100 for step in range(round(100 * LEAST_DROPPED), 99)]
+    return next((step for step in steps if share(fiction, step) <= DROPPED_WRONGLY), 0.99)
 
 
 def share(values: Sequence[float], least: float) -> float:

@@ -1,5 +1,8 @@
 """What the judge is trained on: nothing that is held back, and pairs without a change that are really none."""
 
+import json
+from collections import Counter
+from pathlib import Path
 from random import Random
 
 from memories.judge.labels import HEADS
@@ -35,3 +38,22 @@ def test_made_pairs_join_a_message_with_a_belief_of_another_group():
     assert len(made) > 400
     assert {one.label for one in made} == {"compatible"}
     assert known.isdisjoint((one.belief, one.text) for one in made)
+
+
+def test_a_life_is_read_as_pairs_of_each_message_with_some_of_its_beliefs(tmp_path: Path) -> None:
+    beliefs = [{"belief": f"User keeps {number} hens", "said": f"{number} hens"} for number in range(8)]
+    changed = {"before": "", "message": "The fox came.", "effects": {"2": ["ends", ""], "5": ["replaces", "one"]}}
+    unchanged = {"before": "Hens?", "message": "I dreamt of a fox.", "effects": {}}
+    life = {"person": "p-001", "beliefs": beliefs, "messages": [changed, unchanged]}
+    (tmp_path / "p.lives.jsonl").write_text(f"{json.dumps(life)}\n")
+    pairs = list(read(tmp_path))
+    assert pairs == list(read(tmp_path))
+    labels = Counter((one.text, one.label) for one in pairs)
+    assert labels == {
+        ("The fox came.", "ends"): 1,
+        ("The fox came.", "replaces"): 1,
+        ("The fox came.", "compatible"): 1,
+        ("I dreamt of a fox.", "compatible"): 8,
+    }
+    assert {(one.folder, one.talk) for one in pairs} == {("p", "p-001")}
+    assert {one.belief for one in pairs if one.label == "ends"} == {"User keeps 2 hens"}
