@@ -15,6 +15,7 @@ import memories
 from memories import ranking
 from memories.belief.resolve import named_people
 from memories.belief.resolve.forgotten_words import ForgottenWords, ToldAgain, called_in, places_in
+from memories.belief.touches import judged
 from memories.chat import questions, sources
 from memories.compat import memmachine_filter
 from memories.documents import chunks
@@ -471,6 +472,10 @@ def _in_pieces(text: str) -> None:
 
 # What takes a text in other values.
 WITHIN: dict[str, Callable[[str], object]] = {
+    "belief.touches.judged.unread_places": lambda text: judged.unread_places(text, [(0, 3)]),
+    "language.english.touch_rules.of_whom_it_is": lambda text: list(
+        touch_rules.of_whom_it_is(touch_rules.TouchPair("User has a blue canoe", text, AT))
+    ),
     "language.english.touch_rules.places_of": touch_rules.places_of,
     "language.english.touch_rules.verdict_of": lambda text: touch_rules.verdict_of(
         touch_rules.TouchPair("User has a blue canoe", text, AT)

@@ -8,10 +8,17 @@ from memories.judge.judge import Effect, JudgedPair, Line, Thresholds, TrainedJu
 class Judge(TrainedJudge):
     """A judge that says the same of every pair and of every sentence, and keeps what it was asked."""
 
-    thresholds = Thresholds(act=0.9, ask=0.2, far=0.5, keep=0.8)
+    thresholds = Thresholds(act=0.9, ask=0.2, far=0.5, keep=0.8, drop=0.9)
 
-    def __init__(self, answer: Effect | None = None, *, fact: float = 0.0, name: str | None = "judge-1") -> None:
-        self.answer, self.fact, self._name = answer, fact, name
+    def __init__(
+        self,
+        answer: Effect | None = None,
+        *,
+        fact: float = 0.0,
+        fiction: float = 0.0,
+        name: str | None = "judge-1",
+    ) -> None:
+        self.answer, self.fact, self.fiction, self._name = answer, fact, fiction, name
         self.asked: list[JudgedPair] = []
         self.read: list[Line] = []
 
@@ -25,7 +32,9 @@ class Judge(TrainedJudge):
 
     def worth(self, lines: Sequence[Line]) -> list[Worth] | None:
         self.read += lines
-        return [Worth(self.fact, 1 - self.fact, 0.0, 0.0, 0.0, 0.0, 0.0, "possession")] * len(lines)
+        return [Worth(self.fact, 1 - self.fact - self.fiction, 0.0, 0.0, 0.0, self.fiction, 0.0, "possession")] * len(
+            lines
+        )
 
 
 def change(**told: float) -> Effect:

@@ -1,15 +1,16 @@
 """Messages that wait for the judge, off the path of any request: gather, ask, apply.
 
 Rules read first. What they did not read of a message, and the judge holds for a lasting fact, is kept as a quoted
-statement of low confidence; then the message is compared with what is believed of its subject, and with earlier words
-that nothing was read in: what it ends of them is kept, too, as questioned. The rows are the queue: a message waits
-until its session is learned, and is given up after some attempts.
+statement of low confidence, and what they read in fiction is forgotten. Then the message is compared
+with what is believed of its subject, and with earlier words that nothing was read in: what it ends of them is kept,
+too, as questioned. The rows are the queue: a message waits until its session is learned, and is given up after some
+attempts.
 """
 
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -19,35 +20,35 @@ from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Right
 
-from memories.belief import resolve, touches
+from memories.belief import resolve, review, touches
 from memories.belief.resolve import Claim, Quote
 from memories.belief.touches import EarlierWords, HeardChange, NewTouch
-from memories.belief.touches.judged import SHORT
+from memories.belief.touches.judged import BY_RULES, SAME_TALK, SHORT, Sentence
 from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.ingest.process import messages_of, options_of, still_said
 from memories.ingest.store import Kept
 from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
+from memories.language.english.touch_rules import places_of
 from memories.models import Category, Citation, Episode, Fact, FactType, MemorySession, Source, WorkspaceIndex
 from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.extraction import Extraction, ExtractOptions, Message
 from memories.reading.extraction.trust import BELIEVE
+from memories.reading.guard.masked_text import is_masked
 from memories.settings.workspace_settings import settings_of
 from workspaces.models import Workspace
+from workspaces.scope import worker_scope
 
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
 CONFIDENCE = 0.5
-PLAUSIBLE = 0.5  # probability that earlier words are a fact or of the moment, if they are kept because they ended
+PLAUSIBLE = 0.5  # probability of a state, be it lasting, from which earlier words that a message ended are kept
 TURN = 20.0  # seconds
 
 # What a statement is about decides who sees it and how it is served: that is taken from rules where it has a weight.
 CATEGORIES = {
     name: Category(name) for name in ("preference", "identity", "relationship", "possession", "plan", "technology")
 }
-Place = tuple[int, int]
-OPEN = [str(state) for state in (MemorySession.State.RECEIVED, MemorySession.State.EXTRACTING)]
-OF_A_WORKSPACE = ("ask", "far", "keep")  # the thresholds that it may choose
-MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
+OF_A_WORKSPACE = ("ask", "far", "keep", "drop")  # the thresholds that it may choose
 CLAIM = f"""
 update memories_episode set judge_attempts = judge_attempts + 1
 where id = any(array(
@@ -65,7 +66,7 @@ def due_workspaces(judge: TrainedJudge = shipped) -> list[uuid.UUID]:
     """Return the workspaces of which something waits for the judge; none where there is no model."""
     found = {*touches.open_touches().values_list("workspace_id", flat=True).distinct()}
     messages = Episode.objects.filter(judge_attempts__lt=JUDGE_ATTEMPTS).exclude(WITHOUT_JUDGE)
-    settled = messages.exclude(session__state__in=OPEN)
+    settled = messages.exclude(session__state__in=touches.OPEN)
     found |= {*settled.values_list("workspace_id", flat=True).distinct()}
     # The model is loaded where something waits, and not before.
     return sorted(found) if found and judge.name else []
@@ -92,84 +93,110 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds
     """Ask about some messages; return how many, 0 where there are none or the judge fails."""
     with transaction.atomic(durable=True):
         # Counted first: a message that kills its worker is given up at last.
-        rows = prepared_sql.rows(CLAIM, {"workspace": space.workspace_id, "open": OPEN})
+        rows = prepared_sql.rows(CLAIM, {"workspace": space.workspace_id, "open": touches.OPEN})
     claimed = Episode.objects.filter(pk__in=[row.id for row in rows])
     episodes = _with_words(claimed)
-    unread = {one.pk: _unread(one)[:SENTENCES] for one in episodes}
-    if not _keep(space, episodes, unread, judge, lambda worth: worth.fact >= thresholds.keep):
+    shown = {
+        one.pk: [place for place in places_of(one.content)[:SENTENCES] if not is_masked(one.content[slice(*place)])]
+        for one in episodes
+    }
+    worths = _worths(episodes, shown, judge)
+    if worths is None:
         return 0
-    heard = touches.compare(space, episodes, judge, thresholds)
-    if heard is None or not _keep_ended(space, heard, judge):
+    unread = {(one.pk, place) for one in episodes for place in _unread(one)}
+    kept = {one: worth for one, worth in worths.items() if one in unread and worth.fact >= thresholds.keep}
+    _keep(space, episodes, kept, str(judge.name))
+    not_meant = {one for one, worth in worths.items() if worth.fiction >= thresholds.drop}
+    _forget_misread(space, episodes, not_meant, str(judge.name))
+    heard = touches.compare(space, episodes, judge, thresholds, not_meant)
+    ended = None if heard is None else _keep_ended(space, heard, judge)
+    if heard is None or ended is None:
         return 0
     with transaction.atomic(durable=True):
-        touches.write_touches(space.workspace_id, _touches(heard))
+        touches.write_touches(space.workspace_id, ended)
+        touches.take_back(not_meant, str(judge.name))
         claimed.update(judge_attempts=None)
     return len(episodes)
 
 
 def _with_words(episodes: QuerySet[Episode]) -> list[Any]:
     """Return messages by session, with what was read of them and the message `before` each."""
-    earlier = Episode.objects.filter(conversation=OuterRef("conversation"), position__lt=OuterRef("position"))
+    earlier = Episode.objects.filter(
+        conversation=OuterRef("conversation"),
+        position__lt=OuterRef("position"),
+        occurred_at__gt=OuterRef("occurred_at") - SAME_TALK,
+    )
     before = earlier.order_by("-position").annotate(end=Right("content", SHORT)).values("end")[:1]
     with_session = episodes.select_related("session__subject", "session__agent", "session__conversation")
-    with_words = with_session.prefetch_related("citations").annotate(before=Subquery(before))
+    with_words = with_session.prefetch_related("citations__fact__memory").annotate(before=Subquery(before))
     return list(with_words.order_by("session_id", "pk"))
 
 
-def _unread(episode: Episode) -> list[Place]:
+def _unread(episode: Episode) -> list[tuple[int, int]]:
     return touches.unread_places(episode.content, [(one.start, one.end) for one in episode.citations.all()])
 
 
-def _keep_ended(space: WorkspaceIndex, heard: Sequence[HeardChange], judge: TrainedJudge) -> bool:
-    """Keep the earlier words that messages end: what later changes was no small talk. Tell whether the judge
-    answered."""
-    places: defaultdict[uuid.UUID, list[Place]] = defaultdict(list)
-    for words in {one.ended for one in heard if isinstance(one.ended, EarlierWords)}:
-        places[words.episode].append((words.start, words.end))
-    episodes = _with_words(Episode.objects.filter(pk__in=places)) if places else []
-    return _keep(space, episodes, places, judge, lambda worth: worth.fact + worth.moment >= PLAUSIBLE)
+def _worths(
+    episodes: Iterable[Any], places: Mapping[uuid.UUID, Sequence[tuple[int, int]]], judge: TrainedJudge
+) -> dict[Sentence, Worth] | None:
+    """Return what the judge says of sentences; None where it fails."""
+    lines = {
+        (one.pk, place): Line(one.before or "", one.content[slice(*place)])
+        for one in episodes
+        for place in places[one.pk]
+    }
+    answers = judge.worth([*lines.values()])
+    return None if answers is None else dict(zip(lines, answers, strict=True))
 
 
-def _touches(heard: Sequence[HeardChange]) -> list[NewTouch]:
-    """Return the touches of what messages end: of earlier words only where a memory was made of them."""
+def _forget_misread(
+    space: WorkspaceIndex, episodes: Iterable[Any], not_meant: Collection[Sentence], model: str
+) -> None:
+    """Forget what rules read in sentences of people that are not meant."""
+    misread = {
+        citation.fact.memory_id
+        for episode in episodes
+        for citation in (episode.citations.all() if episode.kind == Episode.Kind.USER else ())
+        if citation.fact.method == Fact.Method.PATTERN
+        and any(pk == episode.pk and start <= citation.start < end for pk, (start, end) in not_meant)
+    } - {None}
+    if misread:
+        review.forget_misread(worker_scope(space.workspace_id, model), misread)
+
+
+def _keep_ended(space: WorkspaceIndex, heard: Sequence[HeardChange], judge: TrainedJudge) -> list[NewTouch] | None:
+    """Keep the earlier words that messages end, unless they are small talk; return the touches of what ends. None
+    where the judge fails."""
     words = {one.ended for one in heard if isinstance(one.ended, EarlierWords)}
-    cited = Citation.objects.filter(episode__in={each.episode for each in words}, fact__memory__isnull=False)
+    places: defaultdict[uuid.UUID, list[tuple[int, int]]] = defaultdict(list)
+    for one in words:
+        places[one.episode].append((one.start, one.end))
+    episodes = _with_words(Episode.objects.filter(pk__in=places)) if places else []
+    worths = _worths(episodes, places, judge)
+    if worths is None:
+        return None
+    kept = {at: worth for at, worth in worths.items() if worth.fact + worth.moment >= PLAUSIBLE}
+    _keep(space, episodes, kept, str(judge.name))
+    cited = Citation.objects.filter(episode__in=places, fact__memory__isnull=False)
     rows = cited.values_list("episode_id", "start", "end", "fact__memory_id")
     made = {EarlierWords(episode, start, end): memory for episode, start, end, memory in rows}
     ended = [(one, made.get(one.ended) if isinstance(one.ended, EarlierWords) else one.ended) for one in heard]
     return [one.touch(memory) for one, memory in ended if memory]
 
 
-def _keep(
-    space: WorkspaceIndex,
-    episodes: Iterable[Any],
-    places: Mapping[uuid.UUID, Sequence[Place]],
-    judge: TrainedJudge,
-    is_kept: Callable[[Worth], bool],
-) -> bool:
-    """Keep sentences, at `places` of messages, that the judge finds worth it; tell whether it answered."""
+def _keep(space: WorkspaceIndex, episodes: Iterable[Any], worths: Mapping[Sentence, Worth], model: str) -> None:
+    """Keep sentences of messages as they were said, by session."""
     for session, own in groupby(episodes, key=attrgetter("session")):
-        if session is None or session.extract not in MATCHING or session.pathway == MemorySession.Pathway.DOCUMENT:
+        if session is None or session.extract not in BY_RULES or session.pathway == MemorySession.Pathway.DOCUMENT:
             continue
-        rows = tuple(own)
-        kept = Kept(session, space, rows)
-        options = options_of(kept)
-        sentences = [
-            (message, place, episode.before or "")
-            for message, episode in zip(messages_of(kept), rows, strict=True)
-            if options.trust_in(message) == BELIEVE
-            for place in places[episode.pk]
-        ]
-        answers = judge.worth([Line(before, message.text[slice(*place)]) for message, place, before in sentences])
-        if answers is None:
-            return False
-        found = Extraction()
-        for (message, place, _), worth in zip(sentences, answers, strict=True):
-            if is_kept(worth) and worth.category not in ("instruction", "policy"):
-                found.add([_claim(message, place, worth, options, str(judge.name))])
+        kept = Kept(session, space, tuple(own))
+        options, found = options_of(kept), Extraction()
+        trusted = {message.id: message for message in messages_of(kept) if options.trust_in(message) == BELIEVE}
+        for (episode, place), worth in worths.items():
+            if episode in trusted and worth.category not in ("instruction", "policy"):
+                found.add([_claim(trusted[episode], place, worth, options, model)])
         if found.claims:
             _write(space, session, found.claims)
-    return True
 
 
 def _claim(message: Message, place: tuple[int, int], worth: Worth, options: ExtractOptions, model: str) -> Claim:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "model"
 WEIGHTS, TOKENIZER, THRESHOLDS = "judge.onnx", "tokenizer.json", "thresholds.json"
 AT_ONCE = 16
+FEW = 0.6  # share of `far` that is enough for a single belief
 MANY = 20  # beliefs that a message is compared with at most; `far` is chosen for so many
 
 log = logging.getLogger(__name__)
@@ -93,17 +94,19 @@ class Order(NamedTuple):
 
 class Thresholds(NamedTuple):
     """Probabilities of a change from which it is acted on, and from which it is marked and asked about; `far`:
-    marked where belief and message share no word. `keep`: that of a fact from which a sentence is kept."""
+    marked where belief and message share no word. `keep`: that of a fact from which a sentence is kept; `drop`: that
+    of words that are not meant from which what a rule read in them is forgotten."""
 
     act: float
     ask: float
     far: float
     keep: float
+    drop: float
 
     def far_among(self, beliefs: int) -> float:
         """Return the threshold for a belief that shares no word with the message, if the message is compared with so
         many: the more there are, the likelier it is that one is marked by accident."""
-        least = (self.ask + self.far) / 2
+        least = max(self.ask, FEW * self.far)
         return least + (self.far - least) * min(1.0, math.log(max(beliefs, 1)) / math.log(MANY))
 
 

@@ -75,12 +75,14 @@ class GuardSettings(SettingsObject):
 
 class JudgeSettings(SettingsObject):
     """Thresholds of the judge, as probabilities; null: the model's own. From `ask` on, a belief that a message speaks
-    about is questioned; from `far` on, one of twenty that share no word with it; from `keep` on, a sentence is kept."""
+    about is questioned; from `far` on, one of twenty that share no word with it; from `keep` on, a sentence is kept;
+    from `drop` on, what a rule read in fiction is forgotten."""
 
     enabled: bool = True
     ask: Share | None = None
     far: Share | None = None
     keep: Share | None = None
+    drop: Share | None = None
 
 
 Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]

@@ -77,7 +77,8 @@ class Parent:
             parent, pid = os.getpid(), os.fork()
             if pid == 0:
                 end_with(parent)
-                name_process(lane)
+                if sys.platform == "linux":
+                    Path("/proc/self/comm").write_text(f"web-{lane.name}")  # for who looks at the processes
                 self.serve(lane, self.front)
             self.running[pid] = lane, now
 
@@ -102,12 +103,6 @@ class Parent:
 def lanes_of_web(web: int) -> list[Lane]:
     """The lane of each web process, where `up --web` says `web`."""
     return [lane for lane in LANES.values() for _ in range(processes_of(lane, web))]
-
-
-def name_process(lane: Lane) -> None:
-    """Show whoever lists processes which lane this one serves."""
-    if sys.platform == "linux":
-        Path("/proc/self/comm").write_text(f"web-{lane.name}")
 
 
 def serve_lane(lane: Lane, front: str, application: Application) -> None:

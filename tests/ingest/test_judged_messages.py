@@ -16,6 +16,7 @@ from tests.api_fixtures import caller
 from tests.factories import LONG_AGO, EpisodeFactory, SubjectFactory, evidence
 from tests.people import Person
 from tests.scripted_judge import Judge, change
+from workspaces.models import AuditEntry
 
 HIVE = "The last hive went to a farmer."
 
@@ -66,7 +67,7 @@ def test_of_what_shares_no_word_with_a_message_it_ends_the_likeliest_alone(alice
 
 def test_below_the_threshold_for_what_shares_no_word_nothing_is_written(alice: Person, belief: Memory) -> None:
     said(alice, HIVE, subject=belief.subject)
-    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.15, compatible=0.85)))
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=0.25, compatible=0.75)))
     assert not Touch.objects.filter(by="judge").exists()
 
 
@@ -77,13 +78,28 @@ def test_the_more_beliefs_a_message_is_compared_with_the_surer_it_must_be() -> N
     assert thresholds.ask < needed[1] < needed[3] == needed[4] == thresholds.far
 
 
-@pytest.mark.parametrize("words", ["Did the last hive go?", "My sister Ruth gave the last hive away."])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Did the last hive go?",
+        "My sister Ruth gave the last hive away.",
+        "My sister Ruth took the last hive to the US, i.e. away.",
+        "My sister Ruth came over. She gave the last hive away.",
+    ],
+)
 def test_what_asks_or_names_somebody_else_is_not_asked_about(alice: Person, belief: Memory, words: str) -> None:
     said(alice, words, subject=belief.subject)
     judge = Judge(ENDS)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert judge.asked == []
     assert judged_messages.due_workspaces(judge) == []
+
+
+def test_what_people_say_of_themselves_beside_others_is_asked_about(alice: Person, belief: Memory) -> None:
+    said(alice, "I gave my sister Ruth the last hive.", subject=belief.subject)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert len(judge.asked) == 1
 
 
 def test_a_message_waits_until_what_it_says_itself_was_read(alice: Person, belief: Memory) -> None:
@@ -223,20 +239,22 @@ def test_how_sure_it_must_be_is_a_share(alice: Person) -> None:
 CORSA = "The Corsa sits outside our gate."
 
 
-def told(person: Person, content: str, **more: Any) -> Episode:
+def told(person: Person, content: str | NewMessage, judge_attempts: int | None = None, **more: Any) -> Episode:
     """Say something of which nothing is believed, as if no rule had read it."""
     known = set(Fact.objects.values_list("pk", flat=True))
     person.say(content, **more)
     Memory.objects.filter(facts__in=Fact.objects.exclude(pk__in=known)).delete()
     Fact.objects.exclude(pk__in=known).delete()
     Episode.objects.update(judge_attempts=None)
-    return Episode.objects.latest("created_at")
+    made = Episode.objects.latest("created_at")
+    Episode.objects.filter(pk=made.pk).update(judge_attempts=judge_attempts)
+    return made
 
 
 def test_earlier_words_that_a_message_ends_are_kept_as_questioned(alice: Person) -> None:
     earlier = told(alice, f"Good morning! {CORSA}", user_id="ada")
-    later = said(alice, HIVE, subject=earlier.subject)
-    judge = Judge(ENDS)
+    later = told(alice, HIVE, user_id="ada", judge_attempts=0)
+    judge = Judge(ENDS, fact=0.5)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert judge.asked == [("", words, "", HIVE) for words in ("Good morning!", CORSA)]
     memory = Memory.objects.with_names().get()
@@ -248,11 +266,12 @@ def test_earlier_words_that_a_message_ends_are_kept_as_questioned(alice: Person)
 
 def test_words_of_others_and_later_ones_are_not_compared(alice: Person, bob: Person) -> None:
     told(alice, "The kayak hangs in the garage.", user_id="max")
+    told(alice, NewMessage("The raft is in the shed.", name="Ruth"), user_id="ada")
     told(bob, "The canoe lies by the river.", user_id="ada")
     told(alice, NewMessage("The dinghy is at the pier.", role="assistant"), user_id="ada")
     earlier = told(alice, CORSA, user_id="ada")
     Episode.objects.filter(pk=earlier.pk).update(occurred_at=timezone.now() + timedelta(hours=1))
-    said(alice, HIVE, subject=earlier.subject)
+    told(alice, HIVE, user_id="ada", judge_attempts=0)
     judge = Judge(ENDS)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert judge.asked == []
@@ -260,34 +279,43 @@ def test_words_of_others_and_later_ones_are_not_compared(alice: Person, bob: Per
 
 def test_words_that_a_rule_read_are_not_compared_even_if_they_were_forgotten(alice: Person, belief: Memory) -> None:
     review.forget(alice.scope, belief.pk, "wrong")
-    said(alice, HIVE, subject=belief.subject)
+    told(alice, HIVE, user_id="ada", judge_attempts=0)
     judge = Judge(ENDS)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert judge.asked == []
 
 
-def test_a_message_ends_the_likelier_of_a_belief_and_earlier_words(alice: Person, belief: Memory) -> None:
+def test_a_message_ends_one_belief_and_one_sentence_at_most(alice: Person, belief: Memory) -> None:
     class Sure(Judge):
         def changes(self, pairs: Sequence[JudgedPair]) -> list[Effect]:
             self.asked += pairs
-            return [change(ends=0.7 if pair.belief else 0.9) for pair in pairs]
+            return [change(ends=0.9 if CORSA in pair.said else 0.7) for pair in pairs]
 
-    told(alice, CORSA, user_id="ada")
-    said(alice, HIVE, subject=belief.subject)
-    judge = Sure()
+    told(alice, f"The kayak hangs in the garage. {CORSA}", user_id="ada")
+    told(alice, HIVE, user_id="ada", judge_attempts=0)
+    judge = Sure(fact=0.5)
     judged_messages.run(alice.workspace.pk, judge=judge)
-    assert len(judge.asked) == 2
-    assert Touch.objects.get(by="judge").memory.content == f'User said: "{CORSA}"'
-    assert standing(belief.pk) == "current"
+    assert len(judge.asked) == 3
+    ended = Touch.objects.filter(by="judge").values_list("memory__content", flat=True)
+    assert set(ended) == {belief.content, f'User said: "{CORSA}"'}
+
+
+def test_what_is_still_being_learned_is_not_compared(alice: Person) -> None:
+    earlier = told(alice, CORSA, user_id="ada")
+    MemorySession.objects.filter(pk=earlier.session_id).update(state="extracting")
+    told(alice, HIVE, user_id="ada", judge_attempts=0)
+    judge = Judge(ENDS)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert judge.asked == []
 
 
 def test_small_talk_that_a_message_seems_to_end_is_not_kept(alice: Person) -> None:
     class Amused(Judge):
         def worth(self, lines: Sequence[Line]) -> list[Worth]:
-            return [Worth(0.2, 0.2, 0.6, 0.0, 0.0, 0.0, 0.0, "possession")] * len(lines)
+            return [Worth(0.1, 0.2, 0.7, 0.0, 0.0, 0.0, 0.0, "possession")] * len(lines)
 
-    earlier = told(alice, CORSA, user_id="ada")
-    said(alice, HIVE, subject=earlier.subject)
+    told(alice, CORSA, user_id="ada")
+    told(alice, HIVE, user_id="ada", judge_attempts=0)
     judge = Amused(ENDS)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert judge.asked != []
@@ -312,3 +340,71 @@ def test_a_text_without_words_is_read_in_few_parts(alice: Person, belief: Memory
     judge = Judge(ENDS)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert len(judge.asked) <= 4
+
+
+# What rules read in words that were not meant so
+
+NOT_MEANT = Judge(change(compatible=1.0), fiction=0.95)
+
+
+def test_what_a_rule_read_in_fiction_is_forgotten_and_a_person_may_restore_it(alice: Person, belief: Memory) -> None:
+    Episode.objects.update(judge_attempts=0)
+    judged_messages.run(alice.workspace.pk, judge=NOT_MEANT)
+    belief.refresh_from_db()
+    assert belief.forgotten_at is not None
+    assert belief.forget_reason == "not said in earnest"
+    assert AuditEntry.objects.filter(action="forget", actor="judge-1").count() == 1
+    assert alice.live() == []
+    review.restore(alice.scope, belief.pk)
+    judged_messages.run(alice.workspace.pk, judge=NOT_MEANT)
+    assert alice.live() == [belief.content]
+
+
+def test_what_a_memory_in_fiction_had_replaced_is_believed_again(alice: Person) -> None:
+    alice.say("I live in Lisbon.", user_id="ada")
+    Episode.objects.update(judge_attempts=None)
+    alice.say("I moved to Atlantis.", user_id="ada")
+    assert alice.live() == ["User moved to Atlantis"]
+    judged_messages.run(alice.workspace.pk, judge=NOT_MEANT)
+    assert alice.live() == ["User lives in Lisbon"]
+    assert Memory.objects.get(content="User moved to Atlantis").forget_reason == "not said in earnest"
+
+
+def test_of_two_in_fiction_the_first_is_not_believed_again(alice: Person) -> None:
+    alice.say("I live in Lisbon.", user_id="ada")
+    Episode.objects.update(judge_attempts=None)
+    alice.say("I moved to Atlantis.", user_id="ada")
+    alice.say("I moved to Utopia.", user_id="ada")
+    assert alice.live() == ["User moved to Utopia"]
+    judged_messages.run(alice.workspace.pk, judge=NOT_MEANT)
+    assert alice.live() == ["User lives in Lisbon"]
+
+
+def test_fiction_speaks_against_nothing(alice: Person, belief: Memory) -> None:
+    message = said(alice, HIVE, subject=belief.subject)
+    place = {"start": 0, "end": len(HIVE), "said_at": message.occurred_at, "probability": 0.5}
+    Touch.objects.create(
+        workspace=alice.workspace, memory=belief, episode=message, relation="unsure", by="rule", **place
+    )
+    assert standing(belief.pk) == "questioned"
+    judge = Judge(ENDS, fiction=0.95)
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert standing(belief.pk) == "current"
+    assert not Touch.objects.filter(relation="ends").exists()
+
+
+@pytest.mark.parametrize("why", ["less sure", "pinned", "said twice", "by hand", "restored"])
+def test_what_may_be_meant_or_a_person_stands_for_stays(alice: Person, belief: Memory, why: str) -> None:
+    if why == "pinned":
+        Memory.objects.update(pinned=True)
+    elif why == "said twice":
+        alice.say("I keep bees in the orchard.", user_id="ada", thread_id="later")
+    elif why == "by hand":
+        Fact.objects.update(method="manual")
+    elif why == "restored":
+        review.forget(alice.scope, belief.pk)
+        review.restore(alice.scope, belief.pk)
+    Episode.objects.filter(citations__fact__memory=belief).update(judge_attempts=0)
+    judge = Judge(change(compatible=1.0), fiction=0.85) if why == "less sure" else NOT_MEANT
+    judged_messages.run(alice.workspace.pk, judge=judge)
+    assert alice.live() == [belief.content]

@@ -188,7 +188,8 @@ def of_judged(place: Place) -> Statement:
 
 
 def of_said_before(place: Place) -> Statement:
-    asks = {"ids": [], "number": place.space.number, "model": place.space.embedding_model_id, "kinds": ["user"]}
+    asks = {"ids": [], "number": place.space.number, "model": place.space.embedding_model_id}
+    asks |= {"open": judged.OPEN, "read": ["auto"]}
     return judged.SAID_BEFORE.format(subject=judged.OWN), asks
 
 
@@ -208,7 +209,7 @@ BESIDE: dict[str, tuple[Callable[[Place], Statement], str]] = {
     ),
     "a chain": (lambda p: (MEMBERS, {"id": p.subject_id}), "superseded_by"),
     "messages that wait for the judge": (
-        lambda p: (judged_messages.CLAIM, {"workspace": p.scope.workspace_id, "open": judged_messages.OPEN}),
+        lambda p: (judged_messages.CLAIM, {"workspace": p.scope.workspace_id, "open": judged.OPEN}),
         "episode_to_judge",
     ),
     "what the judge compares a message with": (of_judged, "entry_dated_subject"),

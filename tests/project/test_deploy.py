@@ -175,5 +175,5 @@ def test_without_a_worker_the_rest_is_started(tmp_path: Path) -> None:
         children: Any = processes(Address("127.0.0.1", 1), "app", Size(1, workers), tmp_path / "front.sock")
         return [child.name for child in children]
 
-    assert names(2) == ["front", "web", "mcp", "worker"]
-    assert names(0) == ["front", "web", "mcp"]
+    assert names(2) == ["front", "web", "worker"]
+    assert names(0) == ["front", "web"]

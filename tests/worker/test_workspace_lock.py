@@ -106,6 +106,7 @@ ACTS: dict[str, int | str] = {
     "belief.review.forget.forget": ONE,
     "belief.review.forget.forget_all": forget.BATCH,
     "belief.review.forget.forget_expired": sweep.BATCH,
+    "belief.review.misread.forget_misread": "what rules read of one sentence",
     "belief.review.merge_people._in_steps": follow_sources.AT_ONCE,
     "belief.review.merge_people.go_on": "cases of two subjects, facts of the last step",
     "belief.review.merge_people.merge_subjects": ONE,

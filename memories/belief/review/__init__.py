@@ -7,6 +7,7 @@ from memories.belief.review.edit import MemoryEdit, edit, edit_all
 from memories.belief.review.forget import KEEP, MASK, forget, forget_all, forget_expired, forget_locked, reject_claim
 from memories.belief.review.merge_duplicates import merge_duplicates, move
 from memories.belief.review.merge_people import SplitOff, merge_subjects, separate, split, split_plan
+from memories.belief.review.misread import forget_misread
 from memories.belief.review.quarantine import accept, dismiss
 from memories.belief.review.undo import redo, reopen, restore, undo
 
@@ -29,6 +30,7 @@ __all__ = [
     "forget_all",
     "forget_expired",
     "forget_locked",
+    "forget_misread",
     "keep_both",
     "merge_duplicates",
     "merge_subjects",

@@ -52,8 +52,11 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     return undo_locked(scope, space, supersession_id)
 
 
-def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID) -> Supersession:
-    """Do `undo` within the caller's transaction, which holds the workspace's lock."""
+def undo_locked(
+    scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID, reason: str = "undone"
+) -> Supersession:
+    """Do `undo` within the caller's transaction, which holds the workspace's lock; the new memory ends for
+    `reason`."""
     decision, old, new = locked_decision(scope, supersession_id, "undo")
     is_older = decision.rule == OLDER
     if new.superseded_by_id is not None and not is_older:
@@ -63,7 +66,7 @@ def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID)
     stands = is_older or others.exclude(Q(pk=decision.pk) | Q(rule=OLDER)).exists()
     state_changes.unlink(old, new)
     if new.forgotten_at is None and not stands:
-        forget_locked(scope.as_part_of(decision), [new], "undone")
+        forget_locked(scope.as_part_of(decision), [new], reason)
     if old.state.is_head:
         may_be_learned(scope, old)
         believe_again(space, old, Cause.UNDONE)

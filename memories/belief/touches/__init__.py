@@ -1,7 +1,8 @@
 """Touches: what people's later messages say of what is believed, found when either is written."""
 
-from memories.belief.touches.decided import follow_decision, question_again, uphold
+from memories.belief.touches.decided import follow_decision, question_again, take_back, uphold
 from memories.belief.touches.judged import (
+    OPEN,
     EarlierWords,
     HeardChange,
     compare,
@@ -15,6 +16,7 @@ from memories.belief.touches.old_messages import go_on
 from memories.belief.touches.touch_rows import NewTouch, write_touches, writing
 
 __all__ = [
+    "OPEN",
     "EarlierWords",
     "HeardChange",
     "Meeting",
@@ -29,6 +31,7 @@ __all__ = [
     "open_touches",
     "question_again",
     "said_later",
+    "take_back",
     "unread_places",
     "uphold",
     "write_touches",

@@ -10,6 +10,7 @@ from memories.models import Citation, Supersession, Touch
 from memories.models.memory_state import DOUBTS
 
 Relation, State = Touch.Relation, Supersession.State
+JUDGE = "judge-"  # how the name of each model of the judge begins
 SAYS = {
     State.APPLIED: Relation.REPLACES,
     State.REJECTED: Relation.ADDS,
@@ -38,8 +39,15 @@ def question_again(touches: Collection[int]) -> None:
     _decide(Touch.objects.filter(pk__in=touches), Relation.UNSURE, "")
 
 
+def take_back(not_meant: Collection[tuple[uuid.UUID, tuple[int, int]]], model: str) -> None:
+    """Let sentences of messages, from where to where, speak against nothing: they are not meant."""
+    for episode, (start, end) in not_meant:
+        doubts = Touch.objects.filter(episode=episode, relation__in=DOUBTS, start__gte=start, start__lt=end)
+        _decide(doubts.exclude(by=Touch.By.PERSON), Relation.ADDS, model)
+
+
 def _decide(touches: QuerySet[Touch], relation: str, actor: str) -> None:
-    by = Touch.By.PERSON if actor else Touch.By.RULE
+    by = Touch.By.JUDGE if actor.startswith(JUDGE) else Touch.By.PERSON if actor else Touch.By.RULE
     touches.update(
         relation=relation,
         probability=1.0 if actor else 0.5,

@@ -1,15 +1,15 @@
 """Verdicts of the small judge on what later messages change, off the path of any request: gather, ask, apply.
 
-A message is compared with what is believed of its subject, and with what was said before and never believed; a touch
-that a rule left open waits for an answer. The judge never ends a belief: what it holds for replaced or ended is
-questioned, with its probability.
+A message is compared with what is believed of its subject, and with earlier sentences in which nothing was read; a
+touch that a rule left open waits for an answer. Later words never end a belief here: what the judge holds for replaced
+or ended is questioned, with its probability.
 """
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -19,9 +19,10 @@ from django.utils import timezone
 from memories.belief.touches.touch_rows import NewTouch
 from memories.index import prepared_sql
 from memories.judge.judge import MANY, Effect, JudgedPair, Thresholds, TrainedJudge
-from memories.language.english.touch_rules import TouchPair, names_others, places_of
-from memories.models import LIVE_SQL, Episode, Layer, Touch, WorkspaceIndex
+from memories.language.english.touch_rules import TouchPair, of_whom_it_is, places_of
+from memories.models import LIVE_SQL, Episode, Layer, MemorySession, Touch, WorkspaceIndex
 from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JUDGE
+from memories.reading.guard.masked_text import is_masked
 
 TOUCHES = 64  # that are asked about at once
 SHORT = 240  # characters that the judge reads at once: of a longer message its sentences, in pieces
@@ -35,16 +36,21 @@ NEWEST = 8  # of them, with which a message is compared
 NEAREST = MANY - NEWEST  # and those that mean most nearly the same
 EARLIER = 6  # earlier messages, those that mean most nearly the same, of which sentences are compared
 SENTENCES = 12  # of them, of which nothing was read
+SAME_TALK = timedelta(hours=1)  # the message before is read with one that comes so soon after it
 HEARD = 0.5  # share of the threshold that is enough where a rule has heard a change
 SLIGHT = 0.4  # below that probability a touch is kept only if the judge finds that it says something
 
 Relation = Touch.Relation
+OPEN = [str(state) for state in (MemorySession.State.RECEIVED, MemorySession.State.EXTRACTING)]
+BY_RULES = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
+Sentence = tuple[uuid.UUID, tuple[int, int]]  # of a message, from where to where
 # Over `m` and `e`: the words the belief was last said in, and the message before. What the judge kept says no
 # more than they do.
 BELIEF = "case when said.method = 'judge' then '' else m.content end"
 BEFORE = f"""left join lateral (
   select right(b.content, {SHORT}) as content from memories_episode b
   where b.conversation_id = e.conversation_id and b.position < e.position
+    and b.occurred_at > e.occurred_at - interval '{SAME_TALK.seconds} seconds'
   order by b.position desc limit 1) before on true"""
 AROUND = f"""
 left join lateral (
@@ -96,33 +102,37 @@ where e.id = any(%(ids)s::uuid[]) and m.workspace_id = e.workspace_id and {LIVE_
   and not exists (select 1 from memories_touch t where t.memory_id = m.id and t.episode_id = e.id)
 order by e.id, m.id
 """
-# What people said before, near in meaning, to the same agent in the same place; with what was read of it.
+# What the same person said before, near in meaning, to the same agent in the same place, and was learned from; with
+# what was read of it.
 SAID_BEFORE = f"""
 with own as (
-  select e.id as episode, {BELIEVED_AT} as said_at, e.agent_id, e.scope, e.conversation_id, e.workflow, o.*
+  select e.id as episode, {BELIEVED_AT} as said_at, e.author, e.agent_id, e.scope, e.conversation_id, e.workflow, o.*
   from memories_episode e cross join lateral (
     select n.id as entry, n.item
     from memories_entry n
     where n.workspace = %(number)s and n.layer = {int(Layer.EPISODES)} and n.live and {{subject}}
+      and coalesce(n.event_at, n.occurred_at) <= e.occurred_at
     order by coalesce(n.event_at, n.occurred_at) desc limit {REACH}) o
   where e.id = any(%(ids)s::uuid[])),
 ranked as (
-  select own.episode, own.said_at, e.id as earlier, left(e.content, {LONGEST}) as content,
+  select own.episode, own.said_at, e.id as earlier,
          row_number() over (partition by own.episode order by v.embedding <=> q.embedding) as nearness
-  from own join memories_episode e on e.id = own.item
+  from own join memories_episode e on e.id = own.item join memories_memorysession s on s.id = e.session_id
   left join memories_entry w on w.layer = {int(Layer.EPISODES)} and w.item = own.episode
   left join memories_vector q on q.entry_id = w.id and q.part = 0 and q.embedding_model_id = %(model)s
   left join memories_vector v on v.entry_id = own.entry and v.part = 0 and v.embedding_model_id = %(model)s
-  where e.kind = any(%(kinds)s::text[]) and (own.said_at, own.episode) > ({BELIEVED_AT}, e.id)
-    and e.agent_id is not distinct from own.agent_id and e.scope = own.scope
+  where e.kind = '{Episode.Kind.USER}' and (own.said_at, own.episode) > ({BELIEVED_AT}, e.id)
+    and s.state <> all(%(open)s::text[]) and s.extract = any(%(read)s::text[])
+    and s.pathway <> '{MemorySession.Pathway.DOCUMENT}' and v.embedding is not null and q.embedding is not null
+    and e.author = own.author and e.agent_id is not distinct from own.agent_id and e.scope = own.scope
     and (e.scope <> 'thread' or e.conversation_id = own.conversation_id)
     and (e.scope <> 'workflow' or e.workflow = own.workflow))
 select e.id as episode, left(e.content, {LONGEST}) as content, r.said_at,
        coalesce(nullif(e.author, ''), p.name, '') as speaker, coalesce(before.content, '') as before,
-       r.earlier, r.content as earlier_content,
+       r.earlier, left(earlier.content, {LONGEST}) as earlier_content,
        array(select c.start from memories_citation c where c.episode_id = r.earlier order by c.id) as read_from,
        array(select c."end" from memories_citation c where c.episode_id = r.earlier order by c.id) as read_to
-from ranked r join memories_episode e on e.id = r.episode
+from ranked r join memories_episode e on e.id = r.episode join memories_episode earlier on earlier.id = r.earlier
 left join workspaces_subject p on p.id = e.subject_id
 {BEFORE}
 where r.nearness <= {EARLIER}
@@ -180,7 +190,7 @@ def _write(decided: Sequence[tuple[Touch, tuple[str, float]]], model: str) -> No
 
 
 class EarlierWords(NamedTuple):
-    """A sentence of an earlier message, of which nothing is believed."""
+    """A sentence of an earlier message, in which nothing was read."""
 
     episode: uuid.UUID
     start: int
@@ -226,12 +236,21 @@ class _ComparedPiece:
     end: int
     pair: JudgedPair
 
+    @property
+    def kind(self) -> tuple[uuid.UUID, bool]:
+        """The message, and whether it stands beside earlier words."""
+        return self.episode, isinstance(self.beside, EarlierWords)
+
 
 def compare(
-    space: WorkspaceIndex, messages: Sequence[Episode], judge: TrainedJudge, thresholds: Thresholds
+    space: WorkspaceIndex,
+    messages: Sequence[Episode],
+    judge: TrainedJudge,
+    thresholds: Thresholds,
+    not_meant: Collection[Sentence] = (),
 ) -> list[HeardChange] | None:
-    """Return what messages most likely end of what their subjects are believed to be, or have said, one each at
-    most: of what shares no word with it a message ends one thing. None where the judge fails."""
+    """Return what each message most likely ends, by sentences other than those `not_meant`: of what shares no word
+    with it one belief at most, and one earlier sentence. None where the judge fails."""
     pieces: list[_ComparedPiece] = []
     for is_nobodys in (False, True):
         ids = [message.pk for message in messages if (message.subject_id is None) is is_nobodys]
@@ -240,51 +259,54 @@ def compare(
         values: dict[str, object] = {"ids": ids, "number": space.number, "model": space.embedding_model_id}
         subject = NOBODYS if is_nobodys else OWN
         for row in prepared_sql.rows(MET.format(subject=subject), values):
-            pieces += _pieces(row, row.memory, row.belief, row.said)
-        values["kinds"] = [str(kind) for kind in Episode.OF_PEOPLE]
+            pieces += _pieces(row, row.memory, row.belief, row.said, not_meant)
+        values |= {"open": OPEN, "read": [str(extract) for extract in BY_RULES]}
         earlier: Counter[uuid.UUID] = Counter()
         for row in prepared_sql.rows(SAID_BEFORE.format(subject=subject), values):
-            for words in _unread(row)[: SENTENCES - earlier[row.episode]]:
+            unread = unread_places(row.earlier_content, [*zip(row.read_from, row.read_to, strict=True)])
+            for place in unread[: SENTENCES - earlier[row.episode]]:
                 earlier[row.episode] += 1
-                pieces += _pieces(row, words, "", row.earlier_content[words.start : words.end])
+                words = EarlierWords(row.earlier, *place)
+                said = row.earlier_content[words.start : words.end]
+                pieces += _pieces(row, words, "", said, not_meant)
     answers = judge.changes([piece.pair for piece in pieces])
     if answers is None:
         return None
-    beside: defaultdict[uuid.UUID, set[uuid.UUID | EarlierWords]] = defaultdict(set)
+    beside: defaultdict[tuple[uuid.UUID, bool], set[uuid.UUID | EarlierWords]] = defaultdict(set)
     for piece in pieces:
-        beside[piece.episode].add(piece.beside)
-    found: dict[uuid.UUID, HeardChange] = {}
+        beside[piece.kind].add(piece.beside)
+    found: dict[tuple[uuid.UUID, bool], HeardChange] = {}
     for piece, answer in zip(pieces, answers, strict=True):
-        known, least = found.get(piece.episode), thresholds.far_among(len(beside[piece.episode]))
+        known, least = found.get(piece.kind), thresholds.far_among(len(beside[piece.kind]))
         if answer.over >= least and (known is None or known.effect.over < answer.over):
-            found[piece.episode] = HeardChange(
+            found[piece.kind] = HeardChange(
                 piece.beside, piece.episode, piece.start, piece.end, piece.said_at, answer, str(judge.name)
             )
     return list(found.values())
 
 
-def _pieces(row: Any, beside: uuid.UUID | EarlierWords, belief: str, said: str) -> Iterator[_ComparedPiece]:
+def _pieces(
+    row: Any, beside: uuid.UUID | EarlierWords, belief: str, said: str, not_meant: Collection[Sentence]
+) -> Iterator[_ComparedPiece]:
     """Yield the pieces of a message that may change a belief: what asks nothing, and is of whom it is about."""
     both = TouchPair(belief or said, row.content, row.said_at, row.speaker)
-    places = [place for place in places_of(row.content) if not names_others(both, place)]
+    places = [place for place in of_whom_it_is(both) if (row.episode, place) not in not_meant]
     for start, end in _joined(row.content, places):
         pair = JudgedPair(belief, said, row.before, row.content[start:end])
         yield _ComparedPiece(row.episode, beside, row.said_at, start, end, pair)
 
 
-def _unread(row: Any) -> list[EarlierWords]:
-    """Return the sentences of an earlier message that nothing was read in."""
-    read = [*zip(row.read_from, row.read_to, strict=True)]
-    return [EarlierWords(row.earlier, *place) for place in unread_places(row.earlier_content, read)]
-
-
 def unread_places(text: str, read: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the places of the sentences that may be kept as they were said: neither too short nor too long, and
-    nothing was read in them, be it believed, refused or forgotten since."""
+    """Return the places of the sentences that may be kept as they were said: neither too short nor too long, nothing
+    in them is masked, and nothing was read in them, be it believed, refused or forgotten since. What is further behind
+    than LONGEST is not looked at."""
     return [
         (start, end)
         for start, end in places_of(text)
-        if SHORTEST <= end - start <= SHORT and not any(start < one_end and one < end for one, one_end in read)
+        if SHORTEST <= end - start <= SHORT
+        and end < LONGEST
+        and not is_masked(text[start:end])
+        and not any(start < one_end and one < end for one, one_end in read)
     ]
 
 
@@ -300,7 +322,7 @@ def _joined(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int
 
 
 def _parted(text: str, place: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield parts of a sentence, each short enough to be read at once and begun at a word: who dictates sets no
+    """Yield parts of a sentence, each short enough to be read at once and begun at a word: who dictates sets few
     full stops."""
     start, end = place
     while end - start > SHORT:

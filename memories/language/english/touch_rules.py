@@ -5,6 +5,7 @@ A rule never ends a belief. Whatever is asked, supposed, quoted or said of someb
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -55,7 +56,10 @@ _pronoun = re.compile(
     r"^(?:(?:and|but|so|well|oh|because|then|also)\W+)*(?:she|he|they|his|her|their|it)\b", re.IGNORECASE
 )
 _first_person = re.compile(r"\b(?:I|I['’]\w+|me|my|mine|we|us|our|ours|we['’]\w+)\b", re.IGNORECASE)
-_oneself = re.compile(r"\b(?:I|me|we|us|mine|ours|I['’]\w+|we['’]\w+)\b", re.IGNORECASE)
+# Whoever speaks, before anybody of theirs is named. "us" is no country, "i.e." nobody.
+_oneself_first = re.compile(
+    r"(?:(?!\b(?:[Mm]y|[Oo]ur)\b).){0,200}?\b(?:I|i|[Mm]e|[Mm]ine|[Ww]e|us|ours)\b(?!\.\w)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +108,19 @@ def places_of(message: str) -> tuple[tuple[int, int], ...]:
     return tuple((a, b) for a, b in places if not message[a:b].rstrip("\"'”’)*_ ").endswith("?"))
 
 
-def names_others(pair: TouchPair, place: tuple[int, int]) -> bool:
-    """Tell whether a sentence of the message is about somebody else than the belief, names them, and says nothing of
-    whoever speaks."""
-    sentence = pair.message[slice(*place)]
-    if _oneself.search(sentence):
-        return False
-    return _names_others(read(pair.belief), read(sentence.strip(" ,;:-")), sentence, _roots(pair.speaker))
+def of_whom_it_is(pair: TouchPair) -> Iterator[tuple[int, int]]:
+    """Yield the places of the sentences of a message that may be of whom the belief is: they ask nothing, name nobody
+    else, unless whoever speaks stands before them, and do not go on about somebody else ("he", "she", "they")."""
+    is_of_others = False
+    for place in places_of(pair.message):
+        sentence = pair.message[slice(*place)]
+        reading = read(sentence.strip(" ,;:-"))
+        names = _names_others(read(pair.belief), reading, sentence, _roots(pair.speaker))
+        is_of_others = (names and not _oneself_first.match(sentence)) or (
+            is_of_others and bool(_pronoun.match(sentence))
+        )
+        if not is_of_others:
+            yield place
 
 
 def _of_sentence(pair: TouchPair, belief: Reading, anchored: Anchors, place: tuple[int, int]) -> LaterVerdict | None:

@@ -47,10 +47,10 @@ class Command(PrintableCommand):
 
 def serve(lane: Lane, front: str, application: Application) -> None:
     """All that a child does; it does not return."""
-    if lane is not MCP:
-        serve_lane(lane, front, application)
-    asyncio.run(_serve_streams(lane, front))
-    os._exit(0)
+    if lane is MCP:
+        asyncio.run(_serve_streams(lane, front))
+        os._exit(0)
+    serve_lane(lane, front, application)
 
 
 async def _serve_streams(lane: Lane, front: str) -> None:
