@@ -195,6 +195,7 @@ def _tried(text: str) -> None:
 ORDER = spoken_intents.find_intents("Forget what I told you about my salary.")[0]
 
 READERS: dict[str, Callable[[str], object]] = {
+    "belief.touches.judged.unread_places": lambda text: judged.unread_places(text, [(0, 3)]),
     "language.english.asked_attribute.asked_attribute": asked_attribute.asked_attribute,
     "language.english.asked_attribute.asks_whom": lambda text: asked_attribute.asks_whom(text, ["Ada"]),
     "language.english.asked_attribute.is_of_person": lambda text: asked_attribute.is_of_person(text, ["Ada"]),
@@ -472,7 +473,6 @@ def _in_pieces(text: str) -> None:
 
 # What takes a text in other values.
 WITHIN: dict[str, Callable[[str], object]] = {
-    "belief.touches.judged.unread_places": lambda text: judged.unread_places(text, [(0, 3)]),
     "language.english.touch_rules.of_whom_it_is": lambda text: list(
         touch_rules.of_whom_it_is(touch_rules.TouchPair("User has a blue canoe", text, AT))
     ),
