@@ -44,6 +44,7 @@ UNRELATED = 0.5  # share of messages that are shown beside a belief of any other
 STRANGERS = 200  # pairs of one person's real talk, of two subjects, a round
 IN_ITS_WORDS = 0.3  # how often a belief is shown in the words that it was said in
 APART = 15  # beliefs beside each message, to tell how often nothing is taken for something
+IDLE = 2  # beliefs that each sentence of `worth` is shown beside: most of what people say changes nothing
 NO_ORDERS = 200  # messages about changes that are no order, a round
 
 
@@ -143,6 +144,7 @@ def one_round(train: list[Example], random: Random) -> list[Example]:
         *apart(varied, UNRELATED, random),
         *strangers(changes, STRANGERS, random),
         *no_orders(changes, NO_ORDERS, random),
+        *idle([one for one in train if one.task == "worth"], varied, IDLE, random),
     ]
 
 
@@ -214,9 +216,24 @@ def no_orders(changes: list[Example], most: int, random: Random) -> list[Example
     ]
 
 
+def idle(sentences: list[Example], changes: list[Example], beliefs_of_each: int, random: Random) -> list[Example]:
+    """Sentences of any kind, and talk that nobody wrote for this product, beside beliefs of anybody."""
+    return [
+        _compatible(one, belief, "apart")._replace(task="change", category="")
+        for one in sentences
+        for belief in random.sample(changes, beliefs_of_each)
+    ]
+
+
 def apart_of(changes: list[Example]) -> list[Example]:
     """Return pairs that have nothing to do with each other: GateMem's few templates aside."""
     return apart([one for one in changes if one.folder != "gatemem"], APART, Random(0))
+
+
+def idle_of(dev: list[Example]) -> list[Example]:
+    """Return sentences of any kind beside beliefs of anybody."""
+    changes = [one for one in dev if one.task == "change" and one.folder != "gatemem"]
+    return idle([one for one in dev if one.task == "worth"], changes, APART, Random(0))
 
 
 def controls_of(changes: list[Example]) -> list[Example]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "model"
 WEIGHTS, TOKENIZER, THRESHOLDS = "judge.onnx", "tokenizer.json", "thresholds.json"
 AT_ONCE = 16
-FEW = 0.6  # share of `far` that is enough for a single belief
+FEW = 0.75  # share of `far` that is enough for a single belief
 MANY = 20  # beliefs that a message is compared with at most; `far` is chosen for so many
 
 log = logging.getLogger(__name__)
