@@ -32,9 +32,8 @@ class Judge(TrainedJudge):
 
     def worth(self, lines: Sequence[Line]) -> list[Worth] | None:
         self.read += lines
-        return [Worth(self.fact, 1 - self.fact - self.fiction, 0.0, 0.0, 0.0, self.fiction, 0.0, "possession")] * len(
-            lines
-        )
+        worth = Worth(self.fact, 1 - self.fact - self.fiction, 0.0, 0.0, 0.0, self.fiction, 0.0, "possession")
+        return [worth] * len(lines)
 
 
 def change(**told: float) -> Effect:

@@ -1,7 +1,7 @@
 """The figures of the model that is shipped, as tables for the model card: `python -m training.report`.
 
-They are of the examples of writers held back, of real talk held back, and of two controls: messages beside another
-belief, and pairs of one person's real talk about two subjects.
+They are of the examples of writers held back, lives among them, of real talk held back, and of controls: messages
+beside another belief, and pairs of one person's real talk about two subjects.
 """
 
 import json
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _lives(lives: Sequence[dict[str, Any]]) -> None:
-    """As the server does: a message is compared with all that is believed of its person, and marks one at most."""
+    """Print how often the right belief is marked if, as in the server, a message marks the likeliest one alone."""
     beside = [(life, message) for life in lives for message in life["messages"]]
     pairs = [
         JudgedPair(belief["belief"], belief["said"], message["before"], message["message"])

@@ -11,7 +11,7 @@ ACTED_WRONGLY, ASKED_WRONGLY = 0.005, 0.03  # shares of pairs without a change, 
 HARD_WRONGLY = 0.12  # share of those that were written to be taken for one, at most
 KEPT_PRECISION = 0.85  # of sentences that are kept, at least
 DROPPED_WRONGLY = 0.005  # share of facts that are taken for fiction, at most
-LEAST_DROPPED = 0.8
+LEAST_DROPPED = 0.8  # probability of fiction: what is forgotten wrongly is worse than what is kept
 FAR_WRONGLY = 0.004  # share of pairs that have nothing to do with each other, at most
 BINS = 10
 

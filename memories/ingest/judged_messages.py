@@ -1,10 +1,10 @@
 """Messages that wait for the judge, off the path of any request: gather, ask, apply.
 
-Rules read first. What they did not read of a message, and the judge holds for a lasting fact, is kept as a quoted
-statement of low confidence, and what they read in fiction is forgotten. Then the message is compared
-with what is believed of its subject, and with earlier words that nothing was read in: what it ends of them is kept,
-too, as questioned. The rows are the queue: a message waits until its session is learned, and is given up after some
-attempts.
+Rules read first. A sentence in which they read nothing, and which the judge takes for a lasting fact, is kept as a
+quoted statement of low confidence; what they read in fiction is forgotten. Then the message is compared with what is
+believed of its subject, and with earlier sentences in which nothing was read: of those that it ends a memory is made,
+questioned from the start. The rows are the queue: a message waits until its session is learned, and is given up after
+some attempts.
 """
 
 import time
@@ -23,7 +23,7 @@ from django.db.models.functions import Right
 from memories.belief import resolve, review, touches
 from memories.belief.resolve import Claim, Quote
 from memories.belief.touches import EarlierWords, HeardChange, NewTouch
-from memories.belief.touches.judged import BY_RULES, SAME_TALK, SHORT, Sentence
+from memories.belief.touches.judged import SAME_TALK, SHORT, Sentence
 from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.ingest.process import messages_of, options_of, still_said
 from memories.ingest.store import Kept
@@ -41,7 +41,7 @@ from workspaces.scope import worker_scope
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
 CONFIDENCE = 0.5
-PLAUSIBLE = 0.5  # probability of a state, be it lasting, from which earlier words that a message ended are kept
+PLAUSIBLE = 0.5  # probability of a fact or of the moment from which earlier words that a message ended are kept
 TURN = 20.0  # seconds
 
 # What a statement is about decides who sees it and how it is served: that is taken from rules where it has a weight.
@@ -103,7 +103,11 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds
     worths = _worths(episodes, shown, judge)
     if worths is None:
         return 0
-    unread = {(one.pk, place) for one in episodes for place in _unread(one)}
+    unread = {
+        (one.pk, place)
+        for one in episodes
+        for place in touches.unread_places(one.content, [(read.start, read.end) for read in one.citations.all()])
+    }
     kept = {one: worth for one, worth in worths.items() if one in unread and worth.fact >= thresholds.keep}
     _keep(space, episodes, kept, str(judge.name))
     not_meant = {one for one, worth in worths.items() if worth.fiction >= thresholds.drop}
@@ -130,10 +134,6 @@ def _with_words(episodes: QuerySet[Episode]) -> list[Any]:
     with_session = episodes.select_related("session__subject", "session__agent", "session__conversation")
     with_words = with_session.prefetch_related("citations__fact__memory").annotate(before=Subquery(before))
     return list(with_words.order_by("session_id", "pk"))
-
-
-def _unread(episode: Episode) -> list[tuple[int, int]]:
-    return touches.unread_places(episode.content, [(one.start, one.end) for one in episode.citations.all()])
 
 
 def _worths(
@@ -187,7 +187,11 @@ def _keep_ended(space: WorkspaceIndex, heard: Sequence[HeardChange], judge: Trai
 def _keep(space: WorkspaceIndex, episodes: Iterable[Any], worths: Mapping[Sentence, Worth], model: str) -> None:
     """Keep sentences of messages as they were said, by session."""
     for session, own in groupby(episodes, key=attrgetter("session")):
-        if session is None or session.extract not in BY_RULES or session.pathway == MemorySession.Pathway.DOCUMENT:
+        if (
+            session is None
+            or session.extract not in MemorySession.BY_RULES
+            or session.pathway == MemorySession.Pathway.DOCUMENT
+        ):
             continue
         kept = Kept(session, space, tuple(own))
         options, found = options_of(kept), Extraction()

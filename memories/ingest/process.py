@@ -81,7 +81,6 @@ END = 2**31 - 1  # behind all positions
 
 LONGEST_NOTE = 500  # characters
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
-MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
 TURN = 100.0  # seconds that a worker stays with one session
 
 
@@ -611,7 +610,7 @@ def _messages_of(kept: Kept) -> list[Message]:
 
 def options_of(kept: Kept) -> ExtractOptions:
     session = kept.session
-    matching = session.extract in MATCHING
+    matching = session.extract in MemorySession.BY_RULES
     asked = matching and kept.space.has_patterns
     own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
     context = messages_before(kept) if matching else ()

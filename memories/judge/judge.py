@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent / "model"
 WEIGHTS, TOKENIZER, THRESHOLDS = "judge.onnx", "tokenizer.json", "thresholds.json"
+NAME = "judge-"  # the beginning of each model's name, which a hash follows
 AT_ONCE = 16
 FEW = 0.75  # share of `far` that is enough for a single belief
 MANY = 20  # beliefs that a message is compared with at most; `far` is chosen for so many
@@ -95,7 +96,7 @@ class Order(NamedTuple):
 class Thresholds(NamedTuple):
     """Probabilities of a change from which it is acted on, and from which it is marked and asked about; `far`:
     marked where belief and message share no word. `keep`: that of a fact from which a sentence is kept; `drop`: that
-    of words that are not meant from which what a rule read in them is forgotten."""
+    of fiction from which what a rule read in it is forgotten."""
 
     act: float
     ask: float
@@ -200,7 +201,7 @@ def _load(folder: Path) -> _LoadedJudge | None:
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         options.log_severity_level = 4  # what fails is raised as well
         return _LoadedJudge(
-            f"judge-{digest.hexdigest()[:12]}",
+            f"{NAME}{digest.hexdigest()[:12]}",
             Thresholds(**json.loads((folder / THRESHOLDS).read_text())),
             tokenizer_of(folder / TOKENIZER),
             onnxruntime.InferenceSession(str(folder / WEIGHTS), options, providers=["CPUExecutionProvider"]),

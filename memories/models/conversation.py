@@ -165,6 +165,7 @@ class MemorySession(Row):
 
     STUCK = (State.FAILED, State.DEAD)
     FINAL = (State.DONE, *STUCK)
+    BY_RULES = (Extract.AUTO, Extract.PATTERNS)  # the sessions from which rules read
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)

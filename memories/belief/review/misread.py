@@ -20,12 +20,12 @@ BY_PEOPLE = (MemoryPeriod.Cause.APPROVED, MemoryPeriod.Cause.RESTORED, MemoryPer
 
 
 @transaction.atomic(durable=True)
-def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID]) -> int:
+def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID]) -> None:
     """Forget those of these memories that one fact alone carries and no person has decided for; what one of them has
-    replaced is believed again. Return how many."""
+    replaced is believed again."""
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
-    count, decided = 0, _decided_by_people(space, memory_ids)
+    decided = _decided_by_people(space, memory_ids)
     # The newest first: it may have replaced another of them.
     for pk in sorted({*memory_ids} - decided, reverse=True):
         alone = Memory.objects.live().filter(workspace=scope.workspace_id, pk=pk, source_count=1)
@@ -42,8 +42,6 @@ def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID]) -> int:
                     forget_locked(scope, [memory], NOT_MEANT)
         except Conflict:
             continue  # its chain is being changed: a person finds it as it is
-        count += 1
-    return count
 
 
 def _decided_by_people(space: WorkspaceIndex, memory_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:

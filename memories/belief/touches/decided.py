@@ -6,11 +6,11 @@ from collections.abc import Collection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from memories.judge.judge import NAME
 from memories.models import Citation, Supersession, Touch
 from memories.models.memory_state import DOUBTS
 
 Relation, State = Touch.Relation, Supersession.State
-JUDGE = "judge-"  # how the name of each model of the judge begins
 SAYS = {
     State.APPLIED: Relation.REPLACES,
     State.REJECTED: Relation.ADDS,
@@ -47,7 +47,7 @@ def take_back(not_meant: Collection[tuple[uuid.UUID, tuple[int, int]]], model: s
 
 
 def _decide(touches: QuerySet[Touch], relation: str, actor: str) -> None:
-    by = Touch.By.JUDGE if actor.startswith(JUDGE) else Touch.By.PERSON if actor else Touch.By.RULE
+    by = Touch.By.JUDGE if actor.startswith(NAME) else Touch.By.PERSON if actor else Touch.By.RULE
     touches.update(
         relation=relation,
         probability=1.0 if actor else 0.5,

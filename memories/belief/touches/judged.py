@@ -42,7 +42,6 @@ SLIGHT = 0.4  # below that probability a touch is kept only if the judge finds t
 
 Relation = Touch.Relation
 OPEN = [str(state) for state in (MemorySession.State.RECEIVED, MemorySession.State.EXTRACTING)]
-BY_RULES = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
 Sentence = tuple[uuid.UUID, tuple[int, int]]  # of a message, from where to where
 # Over `m` and `e`: the words the belief was last said in, and the message before. What the judge kept says no
 # more than they do.
@@ -118,12 +117,12 @@ ranked as (
   select own.episode, own.said_at, e.id as earlier,
          row_number() over (partition by own.episode order by v.embedding <=> q.embedding) as nearness
   from own join memories_episode e on e.id = own.item join memories_memorysession s on s.id = e.session_id
-  left join memories_entry w on w.layer = {int(Layer.EPISODES)} and w.item = own.episode
-  left join memories_vector q on q.entry_id = w.id and q.part = 0 and q.embedding_model_id = %(model)s
-  left join memories_vector v on v.entry_id = own.entry and v.part = 0 and v.embedding_model_id = %(model)s
+  join memories_entry w on w.layer = {int(Layer.EPISODES)} and w.item = own.episode
+  join memories_vector q on q.entry_id = w.id and q.part = 0 and q.embedding_model_id = %(model)s
+  join memories_vector v on v.entry_id = own.entry and v.part = 0 and v.embedding_model_id = %(model)s
   where e.kind = '{Episode.Kind.USER}' and (own.said_at, own.episode) > ({BELIEVED_AT}, e.id)
     and s.state <> all(%(open)s::text[]) and s.extract = any(%(read)s::text[])
-    and s.pathway <> '{MemorySession.Pathway.DOCUMENT}' and v.embedding is not null and q.embedding is not null
+    and s.pathway <> '{MemorySession.Pathway.DOCUMENT}'
     and e.author = own.author and e.agent_id is not distinct from own.agent_id and e.scope = own.scope
     and (e.scope <> 'thread' or e.conversation_id = own.conversation_id)
     and (e.scope <> 'workflow' or e.workflow = own.workflow))
@@ -199,7 +198,7 @@ class EarlierWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeardChange:
-    """What a message most likely ends: a memory, or earlier words. From `start` to `end` it says so."""
+    """A change that a message tells, from `start` to `end`; `ended` is a memory, or earlier words."""
 
     ended: uuid.UUID | EarlierWords
     episode: uuid.UUID
@@ -260,7 +259,7 @@ def compare(
         subject = NOBODYS if is_nobodys else OWN
         for row in prepared_sql.rows(MET.format(subject=subject), values):
             pieces += _pieces(row, row.memory, row.belief, row.said, not_meant)
-        values |= {"open": OPEN, "read": [str(extract) for extract in BY_RULES]}
+        values |= {"open": OPEN, "read": [str(extract) for extract in MemorySession.BY_RULES]}
         earlier: Counter[uuid.UUID] = Counter()
         for row in prepared_sql.rows(SAID_BEFORE.format(subject=subject), values):
             unread = unread_places(row.earlier_content, [*zip(row.read_from, row.read_to, strict=True)])

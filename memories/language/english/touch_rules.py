@@ -56,7 +56,7 @@ _pronoun = re.compile(
     r"^(?:(?:and|but|so|well|oh|because|then|also)\W+)*(?:she|he|they|his|her|their|it)\b", re.IGNORECASE
 )
 _first_person = re.compile(r"\b(?:I|I['’]\w+|me|my|mine|we|us|our|ours|we['’]\w+)\b", re.IGNORECASE)
-# Whoever speaks, before anybody of theirs is named. "us" is no country, "i.e." nobody.
+# Whoever speaks is named before anybody of theirs ("my sister"). "US" and "i.e." name nobody.
 _oneself_first = re.compile(
     r"(?:(?!\b(?:[Mm]y|[Oo]ur)\b).){0,200}?\b(?:I|i|[Mm]e|[Mm]ine|[Ww]e|us|ours)\b(?!\.\w)", re.DOTALL
 )
@@ -109,8 +109,9 @@ def places_of(message: str) -> tuple[tuple[int, int], ...]:
 
 
 def of_whom_it_is(pair: TouchPair) -> Iterator[tuple[int, int]]:
-    """Yield the places of the sentences of a message that may be of whom the belief is: they ask nothing, name nobody
-    else, unless whoever speaks stands before them, and do not go on about somebody else ("he", "she", "they")."""
+    """Yield the places of the sentences of a message that may be about whom the belief is about. Left out are
+    questions, sentences that name somebody else, unless the speaker comes first in them ("I gave my sister ..."), and
+    those that go on about that person ("she ...")."""
     is_of_others = False
     for place in places_of(pair.message):
         sentence = pair.message[slice(*place)]

@@ -46,7 +46,7 @@ class Command(PrintableCommand):
 
 
 def serve(lane: Lane, front: str, application: Application) -> None:
-    """All that a child does; it does not return."""
+    """Run a child; it does not return."""
     if lane is MCP:
         asyncio.run(_serve_streams(lane, front))
         os._exit(0)
