@@ -23,12 +23,13 @@ from django.db.models.functions import Right
 from memories.belief import resolve, review, touches
 from memories.belief.resolve import Claim, Quote
 from memories.belief.touches import EarlierWords, HeardChange, NewTouch
-from memories.belief.touches.judged import SAME_TALK, SHORT, Sentence
+from memories.belief.touches.judged import SAME_TALK, Sentence
 from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.ingest.process import messages_of, options_of, still_said
 from memories.ingest.store import Kept
 from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
-from memories.language.english.touch_rules import places_of
+from memories.judge.pieces import SHORT
+from memories.language.english.touch_rules import is_plain, places_of
 from memories.models import Category, Citation, Episode, Fact, FactType, MemorySession, Source, WorkspaceIndex
 from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.extraction import Extraction, ExtractOptions, Message
@@ -48,7 +49,7 @@ TURN = 20.0  # seconds
 CATEGORIES = {
     name: Category(name) for name in ("preference", "identity", "relationship", "possession", "plan", "technology")
 }
-OF_A_WORKSPACE = ("ask", "far", "keep", "drop")  # the thresholds that it may choose
+OF_A_WORKSPACE = ("act", "ask", "far", "keep", "drop")  # the thresholds that it may choose
 CLAIM = f"""
 update memories_episode set judge_attempts = judge_attempts + 1
 where id = any(array(
@@ -116,11 +117,32 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds
     ended = None if heard is None else _keep_ended(space, heard, judge)
     if heard is None or ended is None:
         return 0
+    said = {one.pk: one.content for one in episodes}
+    sure = [
+        one
+        for one in ended
+        if one.probability >= thresholds.act and is_plain(said[one.episode_id][one.start : one.end])
+    ]
+    _keep(space, episodes, _unread_in(sure, unread, worths), str(judge.name))
     with transaction.atomic(durable=True):
+        workspace_index.lock(space)
         touches.write_touches(space.workspace_id, ended)
         touches.take_back(not_meant, str(judge.name))
+        review.replace_judged(worker_scope(space.workspace_id, str(judge.name)), space, sure)
         claimed.update(judge_attempts=None)
     return len(episodes)
+
+
+def _unread_in(
+    sure: Iterable[NewTouch], unread: Collection[Sentence], worths: Mapping[Sentence, Worth]
+) -> dict[Sentence, Worth]:
+    """Return the sentences in which nothing was read and with which something surely ends: they take its place."""
+    return {
+        (pk, place): worths[pk, place]
+        for pk, place in unread
+        if (pk, place) in worths
+        and any(one.episode_id == pk and place[0] < one.end and one.start < place[1] for one in sure)
+    }
 
 
 def _with_words(episodes: QuerySet[Episode]) -> list[Any]:

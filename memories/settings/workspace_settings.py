@@ -74,11 +74,13 @@ class GuardSettings(SettingsObject):
 
 
 class JudgeSettings(SettingsObject):
-    """Thresholds of the judge, as probabilities; null: the model's own. From `ask` on, a belief that a message speaks
-    about is questioned; from `far` on, one of twenty that share no word with it; from `keep` on, a sentence is kept;
-    from `drop` on, what a rule read in fiction is forgotten."""
+    """Thresholds of the judge, as probabilities; null: the model's own. From `act` on, what a message says replaces
+    what it plainly ends; from `ask` on, a belief that a message speaks about is questioned; from `far` on, one of
+    twenty that share no word with it; from `keep` on, a sentence is kept; from `drop` on, what a rule read in fiction
+    is forgotten."""
 
     enabled: bool = True
+    act: Share | None = None
     ask: Share | None = None
     far: Share | None = None
     keep: Share | None = None

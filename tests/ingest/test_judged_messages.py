@@ -11,7 +11,7 @@ from django.utils import timezone
 from memories.belief import review
 from memories.ingest import NewMessage, judged_messages
 from memories.judge.judge import Effect, JudgedPair, Line, Worth
-from memories.models import Episode, Fact, Memory, MemorySession, Touch
+from memories.models import Episode, Fact, Memory, MemorySession, Supersession, Touch
 from tests.api_fixtures import caller
 from tests.factories import LONG_AGO, EpisodeFactory, SubjectFactory, evidence
 from tests.people import Person
@@ -254,7 +254,7 @@ def told(person: Person, content: str | NewMessage, judge_attempts: int | None =
 def test_earlier_words_that_a_message_ends_are_kept_as_questioned(alice: Person) -> None:
     earlier = told(alice, f"Good morning! {CORSA}", user_id="ada")
     later = told(alice, HIVE, user_id="ada", judge_attempts=0)
-    judge = Judge(ENDS, fact=0.5)
+    judge = Judge(change(ends=0.8, compatible=0.2), fact=0.5)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert judge.asked == [("", words, "", HIVE) for words in ("Good morning!", CORSA)]
     memory = Memory.objects.with_names().get()
@@ -340,6 +340,74 @@ def test_a_text_without_words_is_read_in_few_parts(alice: Person, belief: Memory
     judge = Judge(ENDS)
     judged_messages.run(alice.workspace.pk, judge=judge)
     assert len(judge.asked) <= 4
+
+
+# What the judge is sure of
+
+SURE = Judge(ENDS, fact=0.5)
+WORDS = f'User said: "{HIVE}"'
+
+
+def test_words_that_surely_end_a_belief_take_its_place_and_an_undo_holds(alice: Person, belief: Memory) -> None:
+    told(alice, HIVE, user_id="ada", judge_attempts=0)
+    judged_messages.run(alice.workspace.pk, judge=SURE)
+    assert alice.live() == [WORDS]
+    decision = Supersession.objects.get()
+    assert (decision.state, decision.method, decision.decided_by) == ("applied", "judge", "judge-1")
+    assert (decision.old_id, decision.new.content, decision.new.version) == (belief.pk, WORDS, 2)
+    line = AuditEntry.objects.get(action="replace")
+    assert (line.actor, line.target_id, line.after["memory"]) == ("judge-1", belief.pk, str(decision.new_id))
+    review.undo(alice.scope, decision.pk)
+    assert alice.live() == [belief.content]
+    Episode.objects.filter(content=HIVE).update(judge_attempts=0)
+    judged_messages.run(alice.workspace.pk, judge=SURE)
+    assert standing(belief.pk) == "current"
+
+
+def test_what_a_rule_read_in_those_words_takes_its_place(alice: Person, belief: Memory) -> None:
+    alice.say("I bought a boat with the money from the hives.", user_id="ada")
+    judged_messages.run(alice.workspace.pk, judge=SURE)
+    [decision] = Supersession.objects.all()
+    assert decision.old_id == belief.pk
+    assert alice.live() == [decision.new.content]
+    assert Fact.objects.filter(method="judge").count() == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Maybe the last hive went to a farmer.",
+        "My neighbour told me the last hive went to a farmer.",
+        "The last hive went to a farmer for two weeks.",
+        'It says "the last hive went to a farmer".',
+        "The last hive is still at the farmer's.",
+    ],
+)
+def test_what_is_not_said_plainly_only_questions(alice: Person, belief: Memory, words: str) -> None:
+    told(alice, words, user_id="ada", judge_attempts=0)
+    judged_messages.run(alice.workspace.pk, judge=SURE)
+    assert standing(belief.pk) != "past"
+    assert not Supersession.objects.exists()
+
+
+@pytest.mark.parametrize("why", ["less sure", "pinned", "protected", "asked for more", "upheld", "seen by others"])
+def test_what_a_person_or_the_policy_protects_is_only_questioned(alice: Person, belief: Memory, why: str) -> None:
+    if why == "pinned":
+        Memory.objects.update(pinned=True)
+    elif why == "protected":
+        alice.workspace.settings = {"review": {"categories": [belief.category]}}
+        alice.workspace.save()
+    elif why == "asked for more":
+        choose(alice, act=1.0)
+    elif why == "upheld":
+        review.forget(alice.scope, belief.pk)
+        review.restore(alice.scope, belief.pk)
+    elif why == "seen by others":
+        Memory.objects.update(visibility="team")
+    told(alice, HIVE, user_id="ada", judge_attempts=0)
+    over = {"less sure": 0.85, "asked for more": 0.95}.get(why, 1.0)
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(ends=over, compatible=1 - over), fact=0.5))
+    assert standing(belief.pk) == "questioned"
 
 
 # What rules read in words that were not meant so

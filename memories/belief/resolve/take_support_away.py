@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories.belief.resolve.protected_memories import Policy
 from memories.belief.resolve.state_changes import add_support
 from memories.index import prepared_sql
+from memories.judge.judge import NAME
 from memories.models import Fact, Memory, Supersession, WorkspaceIndex
 
 # What carries memories, when some of it is taken away: a document's new revision does not say it
@@ -54,7 +55,8 @@ def decided_by_people(space: WorkspaceIndex, memories: Sequence[Memory]) -> set[
     and those that the workspace's policy protects."""
     policy = Policy.of(space.review)
     rows = Supersession.objects.filter(new__in=memories, state=Supersession.State.APPLIED)
-    decided = rows.exclude(decided_by__startswith="session:").values_list("new_id", flat=True)
+    by_machines = Q(decided_by__startswith="session:") | Q(decided_by__startswith=NAME)
+    decided = rows.exclude(by_machines).values_list("new_id", flat=True)
     return {m.pk for m in memories if m.pinned or m.category in policy.categories} | set(decided)
 
 

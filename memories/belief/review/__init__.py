@@ -9,6 +9,7 @@ from memories.belief.review.merge_duplicates import merge_duplicates, move
 from memories.belief.review.merge_people import SplitOff, merge_subjects, separate, split, split_plan
 from memories.belief.review.misread import forget_misread
 from memories.belief.review.quarantine import accept, dismiss
+from memories.belief.review.replace_judged import replace_judged
 from memories.belief.review.undo import redo, reopen, restore, undo
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "reject",
     "reject_claim",
     "reopen",
+    "replace_judged",
     "restore",
     "separate",
     "split",

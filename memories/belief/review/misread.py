@@ -25,7 +25,7 @@ def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID]) -> None:
     replaced is believed again."""
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
-    decided = _decided_by_people(space, memory_ids)
+    decided = kept_by_people(space, memory_ids)
     # The newest first: it may have replaced another of them.
     for pk in sorted({*memory_ids} - decided, reverse=True):
         alone = Memory.objects.live().filter(workspace=scope.workspace_id, pk=pk, source_count=1)
@@ -44,7 +44,7 @@ def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID]) -> None:
             continue  # its chain is being changed: a person finds it as it is
 
 
-def _decided_by_people(space: WorkspaceIndex, memory_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
+def kept_by_people(space: WorkspaceIndex, memory_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
     """Return the memories that a person has let in, brought back or upheld, and those that no machine may end."""
     rows = list(Memory.objects.filter(workspace=space.workspace_id, pk__in=memory_ids))
     let_in = MemoryPeriod.objects.filter(memory__in=rows, cause__in=BY_PEOPLE).values_list("memory_id", flat=True)

@@ -19,17 +19,14 @@ from django.utils import timezone
 from memories.belief.touches.touch_rows import NewTouch
 from memories.index import prepared_sql
 from memories.judge.judge import MANY, Effect, JudgedPair, Thresholds, TrainedJudge
+from memories.judge.pieces import SHORT, pieces_of
 from memories.language.english.touch_rules import TouchPair, of_whom_it_is, places_of
 from memories.models import LIVE_SQL, Episode, Layer, MemorySession, Touch, WorkspaceIndex
 from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.guard.masked_text import is_masked
 
 TOUCHES = 64  # that are asked about at once
-SHORT = 240  # characters that the judge reads at once: of a longer message its sentences, in pieces
-PIECES = 4  # of a message, at most
 SHORTEST = 12  # characters of a sentence that is kept as it was said; SHORT at most
-GAP = 3  # characters between two sentences that are read together
-STEP = 160  # characters from one piece of a longer sentence to the next: they overlap
 LONGEST = 4_000  # characters of a message that are looked at
 REACH = 500  # newest memories of a subject among which the nearest are looked for
 NEWEST = 8  # of them, with which a message is compared
@@ -290,7 +287,7 @@ def _pieces(
     """Yield the pieces of a message that may change a belief: what asks nothing, and is of whom it is about."""
     both = TouchPair(belief or said, row.content, row.said_at, row.speaker)
     places = [place for place in of_whom_it_is(both) if (row.episode, place) not in not_meant]
-    for start, end in _joined(row.content, places):
+    for start, end in pieces_of(row.content, places):
         pair = JudgedPair(belief, said, row.before, row.content[start:end])
         yield _ComparedPiece(row.episode, beside, row.said_at, start, end, pair)
 
@@ -307,25 +304,3 @@ def unread_places(text: str, read: Sequence[tuple[int, int]]) -> list[tuple[int,
         and not is_masked(text[start:end])
         and not any(start < one_end and one < end for one, one_end in read)
     ]
-
-
-def _joined(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join sentences that follow each other, as many as are read at once; part those that are longer."""
-    joined: list[tuple[int, int]] = []
-    for start, end in (part for place in places for part in _parted(text, place)):
-        if joined and start - joined[-1][1] <= GAP and end - joined[-1][0] <= SHORT:
-            joined[-1] = (joined[-1][0], end)
-        elif len(joined) < PIECES:
-            joined.append((start, end))
-    return joined
-
-
-def _parted(text: str, place: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield parts of a sentence, each short enough to be read at once and begun at a word: who dictates sets few
-    full stops."""
-    start, end = place
-    while end - start > SHORT:
-        space = text.rfind(" ", start + STEP, start + SHORT)
-        yield start, space if space > 0 else start + SHORT
-        start = text.rfind(" ", start, start + STEP) + 1 or start + STEP
-    yield start, end

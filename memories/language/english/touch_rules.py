@@ -124,6 +124,12 @@ def of_whom_it_is(pair: TouchPair) -> Iterator[tuple[int, int]]:
             yield place
 
 
+def is_plain(text: str) -> bool:
+    """Tell whether a text says what it says of now and for good: nothing in it is supposed, quoted, told by others,
+    for a time, or as it was."""
+    return not any(each.search(text) for each in (_supposed, _quoted, _told_by_others, _passing, _lasts))
+
+
 def _of_sentence(pair: TouchPair, belief: Reading, anchored: Anchors, place: tuple[int, int]) -> LaterVerdict | None:
     sentence = _quoted.sub(lambda quote: " " * len(quote.group()), pair.message[slice(*place)])
     shared = anchored.shared(anchors(sentence, pair.speaker))
