@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memories.judge.tokens import Tokens, line_tokens, pair_tokens
-from training.lives import pairs, words
+from training.lives import is_session, pairs, words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -124,6 +124,17 @@ def sides(examples: Path = EXAMPLES) -> Sides:
         else:
             train.append(one)
     return Sides(train, dev, held)
+
+
+def dev_lives(examples: Path = EXAMPLES) -> list[dict[str, Any]]:
+    """Working sessions and real talk, of those that choose thresholds: in them changes are as rare as they are."""
+    lives = [
+        json.loads(line)
+        for side in ("train", "real")
+        for path in sorted((examples / side).rglob("*.lives.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    return [life for life in lives if life["person"] in DEV_TALKS or (is_session(life) and _drawn(life["person"]))]
 
 
 def _drawn(name: str) -> bool:

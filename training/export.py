@@ -21,9 +21,9 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from memories.judge.judge import SHIPPED, THRESHOLDS, TOKENIZER, WEIGHTS, Line, Thresholds, TrainedJudge, tokenizer_of
 from memories.judge.labels import HEADS
 from memories.judge.tokens import LONGEST
-from training.corpus import TASKS, Example, apart_of, controls_of, idle_of, sides, tokens_of
+from training.corpus import TASKS, Example, apart_of, controls_of, dev_lives, idle_of, sides, tokens_of
 from training.network import ATTENTIONS, EPSILON, LAYERS, WIDTH, Network, base_folder
-from training.scores import asked, dropped_from, kept_from, thresholds_of
+from training.scores import asked, dropped_from, kept_from, marks_of, raised, thresholds_of
 from training.train import BATCH, tensors
 
 Weights = dict[str, npt.NDArray[np.float32]]
@@ -176,7 +176,8 @@ def thresholds(judge: TrainedJudge, dev: list[Example]) -> Thresholds:
     found, controls, apart = (
         asked(judge, pairs) for pairs in (changes, controls_of(changes), [*apart_of(changes), *idle_of(dev)])
     )
-    return thresholds_of(changes, found, controls, apart, keep, drop)
+    chosen = thresholds_of(changes, found, controls, apart, keep, drop)
+    return raised(chosen, marks_of(judge, dev_lives()))
 
 
 if __name__ == "__main__":

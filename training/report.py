@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any
 
-from memories.judge.judge import Effect, JudgedPair, Line, Thresholds, TrainedJudge, shipped
+from memories.judge.judge import Effect, Line, Thresholds, TrainedJudge, shipped
 from memories.judge.labels import CHANGE, HEADS
 from training.corpus import EXAMPLES, HELD_TALKS, Example, apart, beside_another, read, sides, strangers
-from training.lives import over_in
-from training.scores import OVER, asked, calibration_error, precision
+from training.lives import is_session
+from training.scores import OVER, asked, calibration_error, marks_of, precision
 
 CONTROLS = 500
 
@@ -44,7 +44,11 @@ def main() -> None:
         _bands(_kinds(examples), examples, found, thresholds)
         _measures(examples, found, thresholds)
         _confusion([one.label for one in examples], [_likeliest(one) for one in found], CHANGE)
-    _lives([json.loads(line) for path in sorted((EXAMPLES / "held").glob("*.lives.jsonl")) for line in path.open()])
+    lives = [json.loads(line) for path in sorted((EXAMPLES / "held").glob("*.lives.jsonl")) for line in path.open()]
+    _lives("Lives held back", [life for life in lives if not is_session(life)])
+    _lives("Working sessions held back", [life for life in lives if is_session(life)])
+    asked_about = [json.loads(line) for path in EXAMPLES.glob("real/*/*.lives.jsonl") for line in path.open()]
+    _lives("Pieces of real talk held back", [life for life in asked_about if life["person"] in HELD_TALKS])
     _say("\nControls: nothing is over\n")
     for name, examples in controls.items():
         _bands([(name, lambda _: True)], examples, asked(shipped, examples), thresholds)
@@ -55,28 +59,18 @@ def main() -> None:
             _confusion([one.label for one in of_task], _lines(shipped, task, of_task), HEADS[task])
 
 
-def _lives(lives: Sequence[dict[str, Any]]) -> None:
+def _lives(title: str, lives: Sequence[dict[str, Any]]) -> None:
     """Print how often the right belief is marked if, as in the server, a message marks the likeliest one alone."""
-    beside = [(life, message) for life in lives for message in life["messages"]]
-    pairs = [
-        JudgedPair(belief["belief"], belief["said"], message["before"], message["message"])
-        for life, message in beside
-        for belief in life["beliefs"]
-    ]
-    found = iter(shipped.changes(pairs) or [])
-    likeliest: list[tuple[float, bool, set[int]]] = []
-    for life, message in beside:
-        over = [next(found).over for _ in life["beliefs"]]
-        at = over.index(max(over))
-        likeliest.append((over[at], at in over_in(message), over_in(message)))
-    changes = sum(bool(true) for _, _, true in likeliest)
-    _say(f"\nLives held back: {len(likeliest)} messages, {changes} of which change something\n")
+    marks = marks_of(shipped, lives)
+    changes = sum(one.changes for one in marks)
+    _say(f"\n{title}: {len(marks)} messages, {changes} of which change something\n")
     _say("| marked from | of changes, the right one | of changes, another | of the rest |\n|---|---|---|---|")
-    for least in (shipped.thresholds.far_among(8) if shipped.thresholds else 1.0, 0.3, 0.5, 0.7, 0.9):
-        marked = [(is_right, true) for value, is_right, true in likeliest if value >= least]
-        right = sum(is_right for is_right, _ in marked)
-        other = sum(bool(true) and not is_right for is_right, true in marked)
-        _say(f"| {least:.2f} | {right} | {other} | {sum(not true for _, true in marked)} |")
+    steps = (shipped.thresholds.far_among(8), shipped.thresholds.act) if shipped.thresholds else ()
+    for least in (*steps, 0.3, 0.5, 0.7, 0.9):
+        marked = [one for one in marks if one.over >= least]
+        right = sum(one.is_right for one in marked)
+        other = sum(one.changes and not one.is_right for one in marked)
+        _say(f"| {least:.2f} | {right} | {other} | {sum(not one.changes for one in marked)} |")
 
 
 def _say(text: str) -> None:

@@ -1,9 +1,11 @@
 """Measures of the judge: what it acts on and asks about, rightly or not, and how far it is as sure as right."""
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from memories.judge.judge import Effect, JudgedPair, Thresholds, TrainedJudge
+from memories.judge.judge import FEW, Effect, JudgedPair, Thresholds, TrainedJudge
 from training.corpus import Example
+from training.lives import over_in, pieces
 
 OVER = ("replaces", "ends")
 PRECISION = 0.95  # of what is acted on, at least
@@ -13,6 +15,8 @@ KEPT_PRECISION = 0.85  # of sentences that are kept, at least
 DROPPED_WRONGLY = 0.005  # share of facts that are taken for fiction, at most
 LEAST_DROPPED = 0.8  # probability of fiction: what is forgotten wrongly is worse than what is kept
 FAR_WRONGLY = 0.004  # share of pairs that have nothing to do with each other, at most
+MARKED_WRONGLY = 0.05  # share of messages of sessions and real talk that change nothing and mark something, at most
+REPLACED_WRONGLY = 0.005  # and of those that replace something
 BINS = 10
 
 
@@ -22,6 +26,49 @@ def asked(judge: TrainedJudge, changes: Sequence[Example]) -> list[Effect]:
     if found is None:
         raise RuntimeError("the judge does not answer")
     return found
+
+
+class Mark(NamedTuple):
+    """The likeliest change that a message is taken for, among so many beliefs; `changes`: it is one of something."""
+
+    over: float
+    beliefs: int
+    is_right: bool
+    changes: bool
+
+
+def marks_of(judge: TrainedJudge, lives: Sequence[dict[str, Any]]) -> list[Mark]:
+    """Return what each message of some lives would mark where, as in the server, it marks the likeliest one alone."""
+    beside = [(life["beliefs"], message, pieces(message)) for life in lives for message in life["messages"]]
+    pairs = [
+        JudgedPair(belief["belief"], belief["said"], message["before"], piece.text)
+        for beliefs, message, own in beside
+        for piece in own
+        for belief in beliefs
+    ]
+    found = iter(judge.changes(pairs) or [])
+    marks = []
+    for beliefs, message, own in beside:
+        over = [(next(found).over, at) for _ in own for at in range(len(beliefs))]
+        most, at = max(over, default=(0.0, -1))
+        true = over_in(message)
+        marks.append(Mark(most, len(beliefs), at in true, bool(true)))
+    return marks
+
+
+def raised(thresholds: Thresholds, marks: Sequence[Mark]) -> Thresholds:
+    """Return the thresholds, raised until few enough messages that change nothing mark or replace something."""
+    idle = [one for one in marks if not one.changes]
+
+    def wrongly(chosen: Thresholds) -> float:
+        return sum(one.over >= chosen.far_among(one.beliefs) for one in idle) / max(1, len(idle))
+
+    while wrongly(thresholds) > MARKED_WRONGLY and thresholds.far < 0.99:
+        far = round(thresholds.far + 0.01, 2)
+        thresholds = thresholds._replace(far=far, ask=min(far, max(thresholds.ask, round(FEW * far, 2))))
+    while share([one.over for one in idle], thresholds.act) > REPLACED_WRONGLY and thresholds.act < 0.99:
+        thresholds = thresholds._replace(act=round(thresholds.act + 0.01, 2))
+    return thresholds
 
 
 def thresholds_of(

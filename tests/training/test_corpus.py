@@ -57,3 +57,18 @@ def test_a_life_is_read_as_pairs_of_each_message_with_some_of_its_beliefs(tmp_pa
     }
     assert {(one.folder, one.talk) for one in pairs} == {("p", "p-001")}
     assert {one.belief for one in pairs if one.label == "ends"} == {"User keeps 2 hens"}
+
+
+def test_a_piece_of_a_session_is_shown_beside_what_is_said_of_it_and_a_few_others(tmp_path: Path) -> None:
+    beliefs = [{"belief": f"User keeps {number} hens", "said": f"{number} hens"} for number in range(10)]
+    code = "Here is the loop again, it counts each row twice and I do not see why it should. " * 3
+    effect = {"belief": 4, "label": "ends", "value": "", "quote": "By the way, the fox came."}
+    message = {"before": "", "message": f"{code.strip()}\nBy the way, the fox came.", "effects": [effect]}
+    (tmp_path / "p.lives.jsonl").write_text(
+        json.dumps({"person": "p-001", "beliefs": beliefs, "messages": [message]}) + "\n"
+    )
+    pairs = list(read(tmp_path))
+    assert [one.belief for one in pairs if one.label == "ends"] == ["User keeps 4 hens"]
+    [ending] = {one.text for one in pairs if one.label == "ends"}
+    assert ending.endswith("the fox came.")
+    assert Counter(one.text == ending for one in pairs) == {False: 5, True: 2}
