@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 # Most tokens of a part. A message is cut at its end, the one before it at its beginning: what answers follows it.
-BELIEF, BEFORE, MESSAGE = 24, 16, 48
+BELIEF, BEFORE, MESSAGE = 28, 16, 60
 LONGEST = BELIEF + BEFORE + MESSAGE + 4
 CHARACTERS_OF_A_TOKEN = 16  # at most, of words: what is further behind is cut before it is read
 
