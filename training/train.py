@@ -26,7 +26,7 @@ from memories.judge.tokens import Tokens
 from training.corpus import SEED, Example, one_round, seen_so, sides, tokens_of
 from training.network import Network, base_folder, from_base
 
-STEPS = 6500
+STEPS = 4500
 BATCH = 32
 FROZEN = 2  # lowest layers that stay as they are
 POOL = 32 * BATCH  # examples that are sorted by length together
