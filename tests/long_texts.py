@@ -495,7 +495,7 @@ OTHERS = frozenset(
     index.entries.summary_item profiles.summaries.running_summary.answered
     compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
     documents.document_summary.summary_of index.entries.passage_item
-    judge.tokens.pair_tokens search.rank.SearchContext.part
+    judge.tokens.pair_tokens search.search_question.SearchQuestion.part
     search.confidence.similarity_by_words language.english.patterns.library.is_wish
     reading.guard.credentials.key_names reading.guard.credentials.names reading.guard.identity_numbers.names
     search.context_rows.LayerRows.asked search.told_attribute.told_attribute

@@ -57,8 +57,8 @@ def questions(place: Place, queries: Sequence[str]) -> list[Question]:
         shows = (visible.SETTING, visible.setting())
     made = []
     for query in queries:
-        asked = LayerQuery(place.scope, Layer.MEMORIES, query, query_vector(place.space, query))
-        statement, values = candidates.linea_statement(place.space, asked)
+        asked = LayerQuery(place.space, place.scope, Layer.MEMORIES, query, query_vector(place.space, query))
+        statement, values = candidates.linea_statement(asked)
         made.append(Question(shows, statement, values, MEMORY_ROWS, fetch_values))
     return made
 

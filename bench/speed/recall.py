@@ -65,7 +65,7 @@ def _tenth_best(place: Place, corpus: Corpus, asked: Matrix) -> dict[str, list[f
 def _found(place: Place, vector: Matrix, category: Category | None) -> list[float]:
     wanted = RowCondition("row.category = %(category)s" if category else "")
     values = {"category": str(category)} if category else {}
-    asked = LayerQuery(place.scope, Layer.MEMORIES, "", vector, wanted=wanted, wanted_values=values)
-    rows = candidates.linea(place.space, asked, by_words=False)
+    asked = LayerQuery(place.space, place.scope, Layer.MEMORIES, "", vector, wanted=wanted, wanted_values=values)
+    rows = candidates.linea(asked, by_words=False)
     cosines = [row.cosine for row in rows if row.cosine is not None]
     return sorted(cosines, reverse=True)[:DEPTH]

@@ -12,18 +12,18 @@ from pydantic import Field
 from memories import ranking
 from memories.documents.document_store import State
 from memories.errors import Invalid
-from memories.index import workspace_index
 from memories.language.bounds import LONGEST_QUERY
 from memories.meters import search_counts
-from memories.models import NOW, AsOf, Document, Layer, WorkspaceIndex
+from memories.models import NOW, AsOf, Document
 from memories.models.document import IN_SPACES
 from memories.providers import network
 from memories.ranking import Ranked
-from memories.search import Recency, SearchRequest, candidates, conditions, query_vectors, reranking, rows_of
+from memories.search import Recency, SearchRequest, candidates, query_vectors, reranking, rows_of
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.confidence import similarity_of
 from memories.search.filters import Filter
 from memories.search.request import NOT_RERANKED
+from memories.search.search_question import OF_FEW_SPACES, SearchQuestion
 from workspaces.models.key import CONTAINER_TAG
 from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Whole, Words, declared
 from workspaces.scope import NOBODY, Scope
@@ -115,17 +115,16 @@ def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
     if request.rerank and not reranking.is_reranker_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
-    index = workspace_index.index_for(scope)
     asked = _asked(scope, request)
     with network.patience(settings.QUERY_TIMEOUT):
-        ranked, path = _ranked(index, request, asked)
+        ranked, path = _ranked(request, asked)
     rows = {row.id: row for row in rows_of(scope, "chunks", [i for i, _ in ranked], request.at)}
     found = [(rows[item], one.score, dict(one.parts)) for item, one in ranked if item in rows]
     notes = list(asked.notes)
     if request.rerank:
         found = _reranked(scope, request.query, found, notes)
     good = [each for each in found if each[1] >= request.threshold]
-    near = {i: similarity_of(one.cosine, index.embedding_model) for i, one in ranked}
+    near = {i: similarity_of(one.cosine, asked.index.embedding_model) for i, one in ranked}
     best: dict[uuid.UUID, list[PassageHit]] = {}
     for row, score, parts in good:
         own = best.setdefault(row.document_id, [])
@@ -157,7 +156,7 @@ def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
         filter=request.filter,
         at=request.at,
     )
-    asked = conditions.in_layer(own, conditions.asked_of(scope, own), "chunks")
+    asked = SearchQuestion.of(scope, own).in_layer("chunks")
     assert asked is not None  # no filter of memories is given
     wanted_if, values = [asked.wanted.condition], dict(asked.wanted_values)
     for condition, name, given in (
@@ -170,19 +169,10 @@ def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
             values[name] = list(given)
     few = asked.wanted.few
     if request.container_tags:
-        few = conditions.OF_FEW_SPACES.format(tags="tags")
+        few = OF_FEW_SPACES.format(tags="tags")
         values["tenant"] = scope.workspace_id
     wanted = RowCondition(" and ".join(filter(None, wanted_if)), asked.wanted.history, few)
-    return LayerQuery(
-        asked.scope,
-        Layer.CHUNKS,
-        request.query,
-        subject=asked.subject,
-        wanted=wanted,
-        wanted_values=values,
-        notes=asked.notes,
-        with_apart=names_some(request),
-    )
+    return replace(asked, wanted=wanted, wanted_values=values, with_apart=names_some(request))
 
 
 def names_some(request: DocumentSearch) -> bool:
@@ -191,18 +181,11 @@ def names_some(request: DocumentSearch) -> bool:
     return bool(request.container_tags or request.document_ids)
 
 
-def _ranked(
-    index: WorkspaceIndex, request: DocumentSearch, asked: LayerQuery
-) -> tuple[list[tuple[uuid.UUID, Ranked]], str]:
+def _ranked(request: DocumentSearch, asked: LayerQuery) -> tuple[list[tuple[uuid.UUID, Ranked]], str]:
     """Passages by their ids, best first, and by what they were found."""
     view = ranking.analyse(request.query, now=timezone.now())
-    vector = query_vectors.query_vector(index, view.meaning, asked.notes)
-    pool = candidates.pool(
-        index,
-        replace(asked, vector=vector),
-        list(view.terms),
-        candidates.OF_DOCUMENTS,
-    )
+    vector = query_vectors.query_vector(asked.index, view.meaning, asked.notes)
+    pool = candidates.pool(replace(asked, vector=vector), list(view.terms), candidates.OF_DOCUMENTS)
     boost = None
     if request.recency:
         own = request.recency

@@ -1,6 +1,5 @@
 """Search: scope, candidates out of the index, ranking, hits with scores and citations."""
 
-from memories.search.conditions import asked_of, in_layer
 from memories.search.hits import MEMORY_ROWS, rows_of
 from memories.search.query_vectors import query_vector
 from memories.search.request import (
@@ -31,9 +30,7 @@ __all__ = [
     "Recency",
     "SearchAnswer",
     "SearchRequest",
-    "asked_of",
     "evidence_first",
-    "in_layer",
     "query_vector",
     "rows_of",
     "search",

@@ -10,7 +10,7 @@ import numpy as np
 
 from memories.index import common_terms, entries, prepared_sql
 from memories.language.english import lexical
-from memories.models import Layer, WorkspaceIndex
+from memories.models import Layer
 from memories.ranking import Columns
 from memories.search.conditions import (
     COUNTED,
@@ -170,29 +170,21 @@ select f.id, f.cosine, f.matched, e.item{seen} from f join memories_entry e on e
 """
 
 
-def linea(
-    index: WorkspaceIndex,
-    asked: LayerQuery,
-    *,
-    by_vector: bool = True,
-    by_words: bool = True,
-    most: int = TOP,
-) -> list[EntryMatch]:
+def linea(asked: LayerQuery, *, by_vector: bool = True, by_words: bool = True, most: int = TOP) -> list[EntryMatch]:
     """Return the nearest by cosine, 20 or `most`, and the newest 20 whose text holds the whole
     query, in one round trip."""
-    asked = few_or_many(index, asked)
-    shape = shape_of(index, asked, by_vector=by_vector)
+    asked = few_or_many(asked)
+    shape = shape_of(asked, by_vector=by_vector)
     top = TOP if most <= TOP else DEEP.top  # two texts, not one for each number
 
     def ask(shape: StatementShape) -> list[Any]:
-        return prepared_sql.rows(*linea_statement(index, asked, shape, by_words=by_words, top=top))
+        return prepared_sql.rows(*linea_statement(asked, shape, by_words=by_words, top=top))
 
     rows = _seen_enough(asked, shape, ask, lambda found: found[0].seen if found else 0)
     return [EntryMatch(row.id, row.item, row.cosine, row.matched) for row in rows]
 
 
 def linea_statement(
-    index: WorkspaceIndex,
     asked: LayerQuery,
     shape: StatementShape | None = None,
     *,
@@ -200,10 +192,10 @@ def linea_statement(
     top: int = TOP,
 ) -> Statement:
     """Return the text of the prepared statement, and its values."""
-    values = parameters(index, asked)
-    trigrams = lexical.ilike_keys(index.number, asked.layer, asked.query)
+    values = parameters(asked)
+    trigrams = lexical.ilike_keys(asked.index.number, asked.layer, asked.query)
     values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
-    return linea_text(shape or shape_of(index, asked), by_words, bool(trigrams), top), values
+    return linea_text(shape or shape_of(asked), by_words, bool(trigrams), top), values
 
 
 def _seen_enough(
@@ -221,25 +213,25 @@ def _seen_enough(
     return found if enough else ask(replace(shape, segment=None))
 
 
-def few_or_many(index: WorkspaceIndex, asked: LayerQuery) -> LayerQuery:
+def few_or_many(asked: LayerQuery) -> LayerQuery:
     """Drop the way to a few rows from the query where these are many, or the layer is small: then
     it is faster to look through the whole layer."""
     wanted = asked.wanted
     if not wanted.few:
         return asked
-    if index.live(asked.layer) > COUNTED:
+    if asked.index.live(asked.layer) > COUNTED:
         text = f"select count(*) as number from ({wanted.few} limit {FEW + 1}) few"
-        if prepared_sql.rows(text, parameters(index, asked))[0].number <= FEW:
+        if prepared_sql.rows(text, parameters(asked))[0].number <= FEW:
             return asked
     return replace(asked, wanted=replace(wanted, few=""))
 
 
-def is_reached(index: WorkspaceIndex, asked: LayerQuery, item: uuid.UUID) -> bool:
+def is_reached(asked: LayerQuery, item: uuid.UUID) -> bool:
     """Tell whether the question reaches the item at all, however far down it would stand."""
-    shape = shape_of(index, asked, by_vector=False)
+    shape = shape_of(asked, by_vector=False)
     own = f"select x.id {shape.entries()} and x.item = %(item)s"
     text = f"with {shape.prelude} own as ({own}) select id from own"
-    return bool(prepared_sql.rows(text, parameters(index, asked) | {"item": item}))
+    return bool(prepared_sql.rows(text, parameters(asked) | {"item": item}))
 
 
 # ---- the pool that the hybrid ranking chooses from ------------------------------------------
@@ -308,22 +300,22 @@ from (
 """
 
 
-PoolQuery = tuple[WorkspaceIndex, LayerQuery, list[str]]  # and the stems that are looked up
+PoolQuery = tuple[LayerQuery, list[str]]  # and the stems that are looked up
 
 
-def pool(index: WorkspaceIndex, asked: LayerQuery, stems: list[str], depth: Depth = DEEP) -> Columns:
+def pool(asked: LayerQuery, stems: list[str], depth: Depth = DEEP) -> Columns:
     """Return the nearest, the best by BM25 and the newest, by entry."""
-    return pools([(index, asked, stems)], depth)[0]
+    return pools([(asked, stems)], depth)[0]
 
 
 def pools(queries: Sequence[PoolQuery], depth: Depth) -> list[Columns]:
     """Run `pool` for several layers in one round trip."""
-    queries = [(index, few_or_many(index, asked), stems) for index, asked, stems in queries]
-    shapes = [shape_of(query[0], query[1], exact=depth.top > DEEP.top) for query in queries]
-    asked = [pool_statement(*query, shape, depth) for query, shape in zip(queries, shapes, strict=True)]
-    found = prepared_sql.arrays_of_each(asked)
+    queries = [(few_or_many(asked), stems) for asked, stems in queries]
+    shapes = [shape_of(asked, exact=depth.top > DEEP.top) for asked, _ in queries]
+    statements = [pool_statement(*query, shape, depth) for query, shape in zip(queries, shapes, strict=True)]
+    found = prepared_sql.arrays_of_each(statements)
     return [
-        _columns(_enough(query, shape, depth, first), query[1].layer)
+        _columns(_enough(query, shape, depth, first), query[0].layer)
         for query, shape, first in zip(queries, shapes, found, strict=True)
     ]
 
@@ -337,7 +329,7 @@ def _enough(query: PoolQuery, shape: StatementShape, depth: Depth, first: Arrays
             return first
         return prepared_sql.arrays(*pool_statement(*query, wanted, depth))
 
-    return _seen_enough(query[1], shape, ask, lambda found: int(found["seen"][0]))
+    return _seen_enough(query[0], shape, ask, lambda found: int(found["seen"][0]))
 
 
 def _columns(found: Arrays, layer: Layer) -> Columns:
@@ -365,32 +357,31 @@ def _columns(found: Arrays, layer: Layer) -> Columns:
 
 
 def pool_statement(
-    index: WorkspaceIndex,
     asked: LayerQuery,
     stems: list[str],
     shape: StatementShape | None = None,
     depth: Depth = DEEP,
 ) -> Statement:
     """Return the text of the prepared statement, and its values."""
-    keys = lexical.term_keys(index.number, asked.layer, stems)
-    live = index.live(asked.layer)
-    values = parameters(index, asked) | {
+    keys = lexical.term_keys(asked.index.number, asked.layer, stems)
+    live = asked.index.live(asked.layer)
+    values = parameters(asked) | {
         "keys": keys,
         "numbers": lexical.numbers_of(keys),
         "n": live,
     }
     has_common, is_long = live >= common_terms.FROM, len(keys) > RAREST
-    shape = shape or shape_of(index, asked)
+    shape = shape or shape_of(asked)
     return pool_text(shape, depth, has_common=has_common, is_long=is_long), values
 
 
 # ---- what is told around a message -----------------------------------------------------------
 
 
-def cosines_around(index: WorkspaceIndex, asked: LayerQuery, pool: Columns) -> Columns:
+def cosines_around(asked: LayerQuery, pool: Columns) -> Columns:
     """Add to the candidates the mean cosine of the messages around each: two before, itself and two
     after, as far as the asker may see them."""
-    values = parameters(index, asked)
+    values = parameters(asked)
     values["items"] = [uuid.UUID(bytes=item.tobytes()) for item in pool.items[pool.is_message]]
     mean = {row.item.bytes: row.cosine for row in prepared_sql.rows(AROUND, values)}
     around = [mean.get(item.tobytes(), np.nan) for item in pool.items]

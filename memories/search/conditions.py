@@ -7,35 +7,27 @@ leaves the planner no index but the covering one.
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from pgvector import HalfVector
 
-from memories.errors import Forbidden
-from memories.index import hnsw_segments, prepared_sql
+from memories.index import hnsw_segments
 from memories.index.hnsw_segments import Segment
 from memories.models import (
     APART,
     SCOPE_CODE,
     WIDEST_COVERED,
-    AsOf,
     Layer,
     WorkspaceIndex,
     name_joins,
     workflow_place,
 )
-from memories.models.document import IN_SPACES
-from memories.models.memory import OF_OTHER_SPACES
-from memories.models.memory_state import KNOWN_AT as K
-from memories.models.memory_state import SAID_BEFORE as S
-from memories.models.memory_state import VALID_AT as V
 from memories.ranking import WISHES
-from memories.search import filters
-from memories.search.request import LAYERS, SearchRequest, Trace
-from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_read
+from memories.search.request import Trace
+from workspaces.scope import Scope
 
 # The condition of the index `entry_wishes`.
 WISHED = f"(x.marks & {int(WISHES)}) > 0"
@@ -88,45 +80,6 @@ TABLES = {
 }
 
 
-NAMED = """
-select (select id from workspaces_subject
-        where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
-       (select name from workspaces_subject
-        where workspace_id = %(workspace)s and external_id = %(user)s) as called,
-       (select id from memories_conversation
-        where workspace_id = %(workspace)s and external_id = %(thread)s) as thread
-"""
-# Of a document, what it said at that time; over `row`.
-SAID_BY_DOCUMENT = f"""(row.known_from <= {K}
-  and (row.superseded_at is null or row.superseded_at > {K})
-  and ({V} is null or row.occurred_at <= {V}))"""
-# What a key sees that is limited to spaces; over `row`.
-SEEN_IN_SPACES = {
-    "memories": f"row.id not in ({OF_OTHER_SPACES})",
-    "chunks": f"({IN_SPACES.format(document='row.document_id', tags='spaces')})",
-}
-SAID_BEFORE_BY_DOCUMENT = f"""(row.known_from <= {K} and row.occurred_at <= {S}
-  and ({V} is null or row.occurred_at <= {V})
-  and (row.superseded_at is null or not exists (
-    select 1 from memories_revision own
-    join memories_revision n on n.document_id = own.document_id and n.number > own.number
-    join memories_document d on d.id = n.document_id
-    where own.id = row.revision_id and n.created_at <= {K} and n.stage = ''
-      and coalesce(n.published_at, d.created_at) <= {S})))"""
-WITH_HISTORY = ("memories", "chunks")  # layers of which old versions are kept
-# The passages of a space's documents; each is looked up, whatever the planner thinks of their
-# number.
-OF_FEW_SPACES = """
-  select p.id from memories_space sp
-  cross join lateral (select t.document_id from memories_documentspace t
-    where t.space_id = sp.id offset 0) ds
-  cross join lateral (select t.id from memories_revision t
-    where t.document_id = ds.document_id offset 0) r
-  cross join lateral (select t.id from memories_passage t
-    where t.revision_id = r.id offset 0) p
-  where sp.workspace_id = %(tenant)s::uuid and sp.container_tag = any(%({tags})s::text[])"""
-
-
 @dataclass(frozen=True, slots=True)
 class RowCondition:
     """A condition that narrows a search, in SQL over `row`, s, a, c.
@@ -147,13 +100,14 @@ EVERYTHING = RowCondition()
 
 @dataclass(frozen=True, slots=True)
 class LayerQuery:
-    """The query of one layer and who asks it, as the statements take it.
+    """The query of one layer, in which index and who asks it, as the statements take it.
 
     `subject` None: about anybody; `called`: its id and its name. `trace` None: no trace is wanted.
     `notes`: codes of what the search had to do without. `days`: the periods that are asked for.
     `with_apart`: documents that stand apart, too.
     """
 
+    index: WorkspaceIndex
     scope: Scope
     layer: Layer
     query: str
@@ -186,11 +140,11 @@ class LayerQuery:
         return [*own, APART] if self.with_apart else own
 
 
-def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
-    scope = asked.scope
+def parameters(asked: LayerQuery) -> dict[str, Any]:
+    index, scope = asked.index, asked.scope
     return {
         "workspace": index.number,
-        "tenant": asked.scope.workspace_id,
+        "tenant": scope.workspace_id,
         "model": index.embedding_model_id,
         "layer": int(asked.layer),
         "vector": None if asked.vector is None else HalfVector(asked.vector),
@@ -207,11 +161,6 @@ def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
         "ends": [end for _, end in asked.days],
         **asked.wanted_values,
     }
-
-
-def is_wide(index: WorkspaceIndex) -> bool:
-    model = index.embedding_model
-    return model is not None and model.dimensions > WIDEST_COVERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,10 +416,8 @@ compared as materialized ({self.vectors("")}),"""
         return f"and ({' or '.join(self._abouts)})" if self.has_subject else ""
 
 
-def shape_of(
-    index: WorkspaceIndex, asked: LayerQuery, *, by_vector: bool = True, exact: bool = False
-) -> StatementShape:
-    model = index.embedding_model
+def shape_of(asked: LayerQuery, *, by_vector: bool = True, exact: bool = False) -> StatementShape:
+    index, model = asked.index, asked.index.embedding_model
     has_vector = by_vector and asked.vector is not None and model is not None
     segment = None
     if has_vector and not exact and not asked.wanted.history and not asked.wanted.few:
@@ -486,84 +433,10 @@ def shape_of(
         asked.wanted,
         has_subject=asked.subject is not None,
         has_vector=has_vector,
-        is_wide=is_wide(index),
+        is_wide=model is not None and model.dimensions > WIDEST_COVERED,
         is_bound=asked.scope.is_bound,
         is_limited=asked.scope.subject_ids is not None,
         has_places=bool(asked.places) or asked.with_apart,
         is_large=index.live(asked.layer) > COUNTED,
         segment=segment,
     )
-
-
-# ---- who asks, about whom and under which conditions, by the ids of the index
-
-
-def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
-    """Turn a request into a query by the ids of the index: who asks, and about whom. Raises
-    Forbidden."""
-    try:
-        reader = agent_to_read(scope, request.agent_id)
-    except NotAllowed as error:
-        raise Forbidden(error.message, "agentId") from None
-    subject = thread = None
-    called: tuple[str, ...] = ()
-    if request.user_id or request.thread_id:
-        values = {
-            "workspace": scope.workspace_id,
-            "user": request.user_id,
-            "thread": request.thread_id,
-        }
-        [named] = prepared_sql.rows(NAMED, values)
-        # An unknown name gets an id that nothing has.
-        subject = (named.subject or NOBODY) if request.user_id else None
-        thread = (named.thread or NOBODY) if request.thread_id else None
-        called = (request.user_id, named.called or "")
-    return LayerQuery(
-        scope=reader,
-        layer=Layer.MEMORIES,
-        query=request.query,
-        subject=subject,
-        called=called,
-        memory_scope=request.memory_scope,
-        place_of_thread=thread,
-        workflow=request.workflow_id,
-        trace=Trace() if "scores" in request.include else None,
-    )
-
-
-def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuery | None:
-    """Put the question to one layer; None where its filters leave nothing to find there."""
-    if layer != "memories" and (request.fact_types or request.categories):
-        return None
-    if layer == "summaries" and not request.at.is_now:  # they tell what is known now
-        return None
-    own = {"factType": list(request.fact_types), "category": list(request.categories)}
-    tree = filters.all_of(own, request.filter)
-    values: dict[str, Any] = {}
-    conditions = [filters.sql_of(tree, layer, values, request.at)] if tree else []
-    # What features were stands in their history alone: see PastFeatures in rank.py.
-    history = not request.at.is_now and layer != "features"
-    if history:
-        values |= request.at.values
-        conditions.append(_then(layer, request.at))
-    few = ""
-    if asked.scope.container_tags is not None and layer in SEEN_IN_SPACES:
-        conditions.append(SEEN_IN_SPACES[layer])
-        values["tenant"] = asked.scope.workspace_id
-        few = OF_FEW_SPACES.format(tags="spaces") if layer == "chunks" else ""
-    indexed = ""
-    if tree and layer == "memories" and not history:
-        indexed = filters.indexed_sql_of(tree, values)
-        values |= {"tenant": asked.scope.workspace_id} if indexed else {}
-    # What was replaced is in no index for search.
-    wanted = RowCondition(" and ".join(conditions), history and layer in WITH_HISTORY, few, indexed)
-    return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
-
-
-def _then(layer: str, at: AsOf) -> str:
-    """Return the condition that a row of the layer was believed, or had been said, at an instant."""
-    if layer == "memories":
-        return at.believed
-    if layer == "chunks":
-        return SAID_BY_DOCUMENT if at.said_before is None else SAID_BEFORE_BY_DOCUMENT
-    return at.was_said

@@ -13,18 +13,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
-from memories.index import prepared_sql, workspace_index
+from memories.index import prepared_sql
 from memories.language.english import gatekeeper, lexical
 from memories.models import Memory, WorkspaceIndex
 from memories.providers.count_tokens import tokens_of
 from memories.ranking import asks_in_time, asks_of_past
 from memories.reading.guard.masked_text import is_masked
-from memories.search import LAYERS, Hit, SearchAnswer, SearchRequest, collapse, conditions, context_floor, search
+from memories.search import LAYERS, Hit, SearchAnswer, SearchRequest, collapse, context_floor
 from memories.search.context_floor import ALL, Nearest, PersonAsked
 from memories.search.context_lines import AS_ASKED, ELLIPSIS, KEPT, ContextEntry, head, lines, said_of, size, tail
-from memories.search.context_rows import OF_PERSON, READ_WISHES, layer_letter, standing_entries
+from memories.search.context_rows import OF_PERSON, READ_WISHES, layer_rows, standing_entries
 from memories.search.hits import hits_of, rows_of
 from memories.search.request import Scored
+from memories.search.search_question import SearchQuestion
+from memories.search.search_run import answer_to
 from workspaces.scope import Scope
 
 SHORT = 200  # tokens
@@ -115,11 +117,12 @@ def context(
     if order == AS_ASKED:
         order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
-    answer = search(scope, wanted, index)
-    usual = context_floor.floor_of(index or workspace_index.index_for(scope), wanted, answer)
+    question = SearchQuestion.of(scope, wanted, index)
+    answer = answer_to(question)
+    usual = context_floor.floor_of(question.index, wanted, answer)
     least = Floor(usual, usual) if floor is None else Floor(floor, usual, is_named=True)
-    entries, nearest, confidence = _told(scope, wanted, answer, least, tokens)
-    standing = standing_entries(scope, request, with_preferences=bool(entries)) if request.at.is_now else []
+    entries, nearest, confidence = _told(question, answer, least, tokens)
+    standing = standing_entries(question, with_preferences=bool(entries)) if request.at.is_now else []
     is_short = tokens < SHORT
     frame = head(order, is_short=is_short), tail(LONGEST_TAIL, is_short=is_short)
     highest = max(9, tokens // SHORTEST)
@@ -157,14 +160,13 @@ def context(
 
 
 def _told(
-    scope: Scope, request: SearchRequest, answer: SearchAnswer, floor: Floor, tokens: int
+    question: SearchQuestion, answer: SearchAnswer, floor: Floor, tokens: int
 ) -> tuple[list[ContextEntry], Nearest | None, float]:
     """Choose the entries that are told, or the nearest where none is; and return the confidence."""
-    person = PersonAsked.of(workspace_index.index_for(scope), request)
+    scope, request = question.scope, question.request
+    person = PersonAsked.of(question.index, request)
     if person and person.wants_all and not (floor.is_named and floor.needed):
-        known = believed_of_person(scope, request) or [
-            hit for hit in answer.hits if context_floor.is_theirs(request, hit)
-        ]
+        known = _believed_of_person(question) or [hit for hit in answer.hits if context_floor.is_theirs(request, hit)]
         if entries := _entries(scope, request, known):
             return entries, None, ALL
     entries = _entries(scope, request, answer.hits)
@@ -197,19 +199,19 @@ def _nearest_of(entries: Sequence[ContextEntry], confidence: float) -> Nearest |
 def all_asked(scope: Scope, request: SearchRequest) -> list[Hit]:
     """Return the newest of what is believed of the person, where the question asks for all of
     it."""
-    person = PersonAsked.of(workspace_index.index_for(scope), request)
-    return believed_of_person(scope, request) if person and person.wants_all else []
+    question = SearchQuestion.of(scope, request)
+    person = PersonAsked.of(question.index, request)
+    return _believed_of_person(question) if person and person.wants_all else []
 
 
-def believed_of_person(scope: Scope, request: SearchRequest) -> list[Hit]:
+def _believed_of_person(question: SearchQuestion) -> list[Hit]:
     """Return the newest memories that are believed of the person, at most READ_WISHES."""
-    index, asked = workspace_index.index_for(scope), conditions.asked_of(scope, request)
-    believed = layer_letter(index, request, asked, "memories")
+    believed = layer_rows(question, "memories")
     if believed is None:
         return []
     items = [row.item for row in prepared_sql.rows(*believed.asked(OF_PERSON))]
     found = [Scored("memories", -place, item, ALL, {}) for place, item in enumerate(items)]
-    hits = hits_of(scope, replace(request, limit=READ_WISHES), found)
+    hits = hits_of(question.scope, replace(question.request, limit=READ_WISHES), found)
     return [replace(hit, similarity=ALL) for hit in hits]
 
 

@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from memories.index import prepared_sql, workspace_index
+from memories.index import prepared_sql
 from memories.language.english import lexical
 from memories.language.english.standing_wishes import PREFERS, condition, preference, standing_wishes
 from memories.language.english.statements.instruction_kinds import is_permission
 from memories.models import LIVE_SQL, Layer, WorkspaceIndex, name_joins
 from memories.ranking import Mark
-from memories.search import Hit, SearchRequest, conditions
-from memories.search.conditions import LayerQuery
+from memories.search import Hit, conditions
 from memories.search.confidence import similarity_of
 from memories.search.context_lines import ContextEntry, said_of, wish_of
 from memories.search.hits import statement_of_rows
 from memories.search.query_vectors import query_vector
-from workspaces.scope import Scope
+from memories.search.search_question import SearchQuestion
 
 # Standing wishes of a person, as far as they are still believed: in the words of the message, else
 # in those of the memory; and the person's preferences about what a query speaks of.
@@ -79,13 +78,13 @@ class LayerRows:
         return statement, self.values | values
 
 
-def standing_entries(scope: Scope, request: SearchRequest, *, with_preferences: bool) -> list[ContextEntry]:
+def standing_entries(question: SearchQuestion, *, with_preferences: bool) -> list[ContextEntry]:
     """Return wishes, the newest first; then the person's preferences about what the query speaks
     of, the nearest first. The filter applies here, too; kinds of memories narrow no wish."""
+    scope, request, index = question.scope, question.request, question.index
     if not request.user_id:
         return []
-    index, asked = workspace_index.index_for(scope), conditions.asked_of(scope, request)
-    said, believed = (layer_letter(index, request, asked, name) for name in ("episodes", "memories"))
+    said, believed = (layer_rows(question, name) for name in ("episodes", "memories"))
     if said is None or believed is None:
         return []
     texts = [said.asked(SAID), believed.asked(BELIEVED)]
@@ -112,14 +111,15 @@ def standing_entries(scope: Scope, request: SearchRequest, *, with_preferences: 
     return [*wishes, *_matching(request.query, others)[:PREFERRED_MOST]]
 
 
-def layer_letter(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery, layer: str) -> LayerRows | None:
+def layer_rows(question: SearchQuestion, layer: str) -> LayerRows | None:
     """Return the rows of a layer that the asker may find; None where the filter leaves nothing."""
-    found = conditions.in_layer(replace(request, fact_types=(), categories=()), asked, layer)
+    request = replace(question.request, fact_types=(), categories=())
+    found = replace(question, request=request).in_layer(layer)
     if found is None:
         return None
     everything = replace(found, wanted=conditions.EVERYTHING)
-    shape = conditions.shape_of(index, everything, by_vector=False)
-    values = conditions.parameters(index, found)
+    shape = conditions.shape_of(everything, by_vector=False)
+    values = conditions.parameters(found)
     fitting, condition = "", found.wanted.condition
     if condition:
         table = conditions.TABLES[found.layer]

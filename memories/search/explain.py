@@ -13,7 +13,6 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from memories import ranking
-from memories.index import workspace_index
 from memories.models import (
     SCOPE_CODE,
     DueVector,
@@ -22,18 +21,18 @@ from memories.models import (
     Layer,
     Memory,
     Vector,
-    WorkspaceIndex,
     about_nobody,
     place_of,
 )
 from memories.providers import network
 from memories.ranking.columns import Array
-from memories.search import Hit, SearchRequest, asked_of, candidates, in_layer, query_vector, search
+from memories.search import Hit, SearchRequest, candidates, query_vector, search
 from memories.search.candidates import Depth
 from memories.search.collapse import collapsed_into
 from memories.search.conditions import EVERYTHING, LayerQuery
 from memories.search.rank import brought_up
 from memories.search.request import Placed, Trace
+from memories.search.search_question import SearchQuestion
 from workspaces.scope import Scope
 
 DEEPEST = 5_000  # so far down is a side searched for the memory
@@ -45,10 +44,16 @@ Told = tuple[str, str, str]  # the step, why it failed ("": it did not), what is
 class WhyNotQuestion:
     """A question and the memory that should have answered it."""
 
-    index: WorkspaceIndex
-    request: SearchRequest
-    asked: LayerQuery
+    search: SearchQuestion
     memory: Memory
+
+    @property
+    def request(self) -> SearchRequest:
+        return self.search.request
+
+    @property
+    def asked(self) -> LayerQuery:
+        return self.search.asked
 
 
 @dataclass
@@ -159,19 +164,19 @@ def _reranked(walk: Walk) -> Told:
 
 def _sides(question: WhyNotQuestion) -> str:
     """Say where it ranks by meaning and by words, on the sides that the ranking asks."""
-    people, voices = workspace_index.participants(question.index, question.asked.subject)
+    people, voices = question.search.participants()
     view = ranking.analyse(
         question.request.query,
         people,
         voices,
         now=timezone.now(),
-        order=question.index.date_order,
+        order=question.asked.index.date_order,
     )
-    vector = query_vector(question.index, view.meaning)
-    there = in_layer(question.request, replace(question.asked, vector=vector), "memories")
+    there = question.search.in_layer("memories")
     assert there is not None
+    there = replace(there, vector=query_vector(there.index, view.meaning))
     stems = [*view.terms, *view.names]
-    pool = candidates.pool(question.index, there, stems, Depth(DEEPEST))
+    pool = candidates.pool(there, stems, Depth(DEEPEST))
     own = pool.items == np.void(question.memory.pk.bytes)
     near = f"by meaning {_place(pool.cosine, own)}"
     said = f"by words {_place(np.where(pool.bm25 > 0, pool.bm25, np.nan), own)}"
@@ -179,7 +184,7 @@ def _sides(question: WhyNotQuestion) -> str:
         whole = question.request.query.casefold() in question.memory.content.casefold()
         said = f"its text {'holds' if whole else 'does not hold'} the whole query"
     asked = {"keyword": [said], "vector": [near]}.get(question.request.ranking, [near, said])
-    taken = brought_up(question.index, question.request, view)
+    taken = brought_up(there.index, question.request, view)
     alone = "each side" if len(asked) > 1 else "this ranking asks nothing else, and"
     told = ", ".join(asked)
     return f"{told[0].upper()}{told[1:]}; {alone} brings up {taken}."
@@ -279,8 +284,8 @@ def _has_entry(question: WhyNotQuestion) -> bool:
 
 
 def _is_reached(question: WhyNotQuestion, request: SearchRequest) -> bool:
-    there = in_layer(request, question.asked, "memories")
-    return there is not None and candidates.is_reached(question.index, there, question.memory.pk)
+    there = replace(question.search, request=request).in_layer("memories")
+    return there is not None and candidates.is_reached(there, question.memory.pk)
 
 
 def _filtered(question: WhyNotQuestion) -> str:
@@ -310,7 +315,7 @@ def checks(question: WhyNotQuestion) -> Iterator[Told]:
     yield "life", _not_believed(question), "It is believed at the time that is asked for."
     if question.request.at.is_now:
         now = replace(asked, wanted=EVERYTHING)
-        is_held = candidates.is_reached(question.index, now, memory.pk)
+        is_held = candidates.is_reached(now, memory.pk)
     else:
         is_held = _has_entry(question)
     told = "The index does not hold it as the tables do: run the command `checkindex`."
@@ -321,15 +326,15 @@ def checks(question: WhyNotQuestion) -> Iterator[Told]:
 def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNot:
     """Tell what became of a memory in this very search. Raises as `search` does."""
     found = WhyNot()
-    asked = asked_of(scope, replace(request, include=frozenset()))
+    asked = SearchQuestion.of(scope, replace(request, include=frozenset()))
     mine = Memory.objects.visible_to(scope).with_names().filter(pk=memory_id).first()
     if not found.note("workspace", "" if mine else "There is no such memory here.", "It is here."):
         return found
     assert mine is not None
     found.memory = mine
-    question = WhyNotQuestion(workspace_index.index_of(scope.workspace_id), request, asked, mine)
+    question = WhyNotQuestion(replace(asked, request=request), mine)
     if all(found.note(*check) for check in checks(question)):
-        model = question.index.embedding_model
+        model = question.asked.index.embedding_model
         entry = Entry.objects.get(layer=Layer.MEMORIES, item=question.memory.pk)
         if model is None:
             found.steps.append(Step("vector", "noted", "The workspace has no embedding model."))

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, Self
 from django.utils import timezone
 
 from memories.index import prepared_sql
-from memories.models import CARRIED_LATER, DOUBTS, WorkspaceIndex
-from memories.search.conditions import LayerQuery, in_layer, parameters, shape_of
-from memories.search.request import Scored, SearchRequest
+from memories.models import CARRIED_LATER, DOUBTS
+from memories.search.conditions import parameters, shape_of
+from memories.search.request import Scored
+from memories.search.search_question import SearchQuestion
 from memoryproject.postgres.prepared import Asked
 
 # Of the memories, and of those that stand on the episodes, the messages that the asker may find. One
@@ -34,16 +35,16 @@ order by t.said_at, t.episode_id
 AskLater = Callable[[Sequence[uuid.UUID], Sequence[uuid.UUID]], Asked]
 
 
-def asks_later(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> AskLater | None:
+def asks_later(question: SearchQuestion) -> AskLater | None:
     """Return what makes the statement; None where the search reaches no messages."""
-    there = in_layer(request, asked, "episodes")
+    there = question.in_layer("episodes")
     if there is None:
         return None
-    shape = shape_of(index, there, by_vector=False)
+    shape = shape_of(there, by_vector=False)
     text = LATER.format(prelude=shape.prelude, entries=shape.entries())
-    at = request.at
+    at = question.request.at
     instant = at.valid_at or at.said_before or at.known_at or timezone.now()
-    values = parameters(index, there) | {"instant": instant}
+    values = parameters(there) | {"instant": instant}
 
     def later(memories: Sequence[uuid.UUID], episodes: Sequence[uuid.UUID]) -> Asked:
         return text, values | {"found": prepared_sql.Uuids(memories), "told": prepared_sql.Uuids(episodes)}

@@ -7,9 +7,8 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from math import log
-from typing import Self
 
 import numpy as np
 from django.db.models import Q
@@ -42,12 +41,13 @@ from memories.search.candidates import (
     EntryMatch,
 )
 from memories.search.collapse import collapse, with_later
-from memories.search.conditions import LayerQuery, RowCondition, in_layer
+from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.later_words import asks_later
 from memories.search.layer_order import by_place, by_turns
 from memories.search.query_vectors import query_vector
 from memories.search.repeated_hits import with_repeats
 from memories.search.request import LAYERS, WORDS_ONLY, Scored, SearchRequest
+from memories.search.search_question import SearchQuestion
 from memories.search.told_attribute import NOT_TOLD, told_attribute
 
 # Features as they were at an instant: the index holds what they say now, so the past is read out
@@ -75,15 +75,6 @@ join memories_entry e on e.layer = %(layer)s and e.item = f.id
 join memories_vector v on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
 where f.id = any(%(ids)s::uuid[])
 """
-
-
-MODELS = """
-select id, provider, name, dimensions, duplicate_threshold, search_floor, state
-from memories_embeddingmodel where id in (
-  select distinct embedding_model_id from memories_featureset
-  where workspace_id = %(workspace)s and embedding_model_id is not null)
-order by id
-"""
 THEIRS = """exists (select 1 from memories_featureset st where st.id = row.set_id
   and st.embedding_model_id = %(set_model)s::int2)"""
 OTHERS = """exists (select 1 from memories_featureset st where st.id = row.set_id
@@ -101,7 +92,6 @@ EACH = 2  # hits of a part of a question that names events
 class PastFeatures:
     """The features that a question reaches, as they were: a part of the search like any other."""
 
-    index: WorkspaceIndex
     asked: LayerQuery
     at: AsOf
 
@@ -184,7 +174,7 @@ class PastFeatures:
         was = {f.pk: f.content for f in features}
         values = {
             "layer": int(Layer.FEATURES),
-            "model": self.index.embedding_model_id,
+            "model": self.asked.index.embedding_model_id,
             "ids": list(was),
         }
         vectors = {
@@ -193,7 +183,7 @@ class PastFeatures:
             if row.content == was[row.id]
         }
         changed = [f for f in features if f.pk not in vectors]
-        made = due_vectors.embed_or_leave(self.index, [entries.texts_of(f.content)[:1] for f in changed])
+        made = due_vectors.embed_or_leave(self.asked.index, [entries.texts_of(f.content)[:1] for f in changed])
         if made is None:
             self.asked.notes.append(WORDS_ONLY)
         vectors |= {
@@ -211,42 +201,14 @@ Embed = Callable[[WorkspaceIndex], np.ndarray | None]  # the query's vector, in 
 
 
 @dataclass(frozen=True, slots=True)
-class SearchContext:
-    """All that a ranking needs of one search; the parts of a question share what was looked up for
-    all of it."""
-
-    index: WorkspaceIndex
-    request: SearchRequest
-    asked: LayerQuery
-    participants: Callable[[], tuple[list[ranking.Participant], float]]
-    models: Callable[[], list[EmbeddingModel]]  # those that sets of features speak
-
-    @classmethod
-    def of(cls, index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> Self:
-        people = cache(partial(workspace_index.participants, index, asked.subject))
-        return cls(index, request, asked, people, cache(partial(_models, index)))
-
-    def part(self, query: str, limit: int) -> Self:
-        """Return the search for a part of the question, which leaves no trace."""
-        request = replace(self.request, query=query, limit=limit)
-        return replace(self, request=request, asked=replace(self.asked, trace=None))
-
-
-def _models(index: WorkspaceIndex) -> list[EmbeddingModel]:
-    rows = prepared_sql.rows(MODELS, {"workspace": index.workspace_id})
-    return [EmbeddingModel(**row._asdict()) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
 class ModelPartition:
     """The part of a layer whose vectors are of one model; `own_model` is the workspace's."""
 
-    index: WorkspaceIndex
     asked: LayerQuery
     own_model: EmbeddingModel | None = None
 
     def merged(self, *, by_words: bool, most: int) -> list[EntryMatch]:
-        rows = candidates.linea(self.index, self.asked, by_words=by_words, most=most)
+        rows = candidates.linea(self.asked, by_words=by_words, most=most)
         if self._is_own:
             return rows
         cosines = self._in_own_terms(np.array([row.cosine for row in rows], float)).tolist()
@@ -261,12 +223,12 @@ class ModelPartition:
 
     @property
     def _is_own(self) -> bool:
-        return self.own_model in (None, self.index.embedding_model)
+        return self.own_model in (None, self.asked.index.embedding_model)
 
     def _in_own_terms(self, cosines: Array) -> Array:
         """Convert cosines to the workspace's model: each model has its own cosine for chance and
         for the same."""
-        own = self.index.embedding_model
+        own = self.asked.index.embedding_model
         if own is None or self.own_model is None:
             return cosines
         reach = (cosines - own.search_floor) / max(own.duplicate_threshold - own.search_floor, 0.01)
@@ -275,19 +237,18 @@ class ModelPartition:
         return there
 
 
-def _partitions(search: SearchContext, asked: LayerQuery, embed: Embed) -> Iterator[ModelPartition]:
+def _partitions(search: SearchQuestion, asked: LayerQuery, embed: Embed) -> Iterator[ModelPartition]:
     """Yield the parts of a layer; `asked` has the query's vector in the workspace's model
     already."""
-    index = search.index
     models = search.models() if asked.layer == Layer.FEATURES else []
     if not models:
-        yield ModelPartition(index, asked)
+        yield ModelPartition(asked)
         return
-    yield ModelPartition(index, _only(asked, OTHERS))
+    yield ModelPartition(_only(asked, OTHERS))
     for model in models:
-        other = workspace_index.under_model(index, model)
-        there = replace(_only(asked, THEIRS, model.pk), vector=embed(other))
-        yield ModelPartition(other, there, index.embedding_model)
+        other = workspace_index.under_model(search.index, model)
+        there = replace(_only(asked, THEIRS, model.pk), index=other, vector=embed(other))
+        yield ModelPartition(there, search.index.embedding_model)
 
 
 def _only(asked: LayerQuery, condition: str, model: int | None = None) -> LayerQuery:
@@ -296,7 +257,7 @@ def _only(asked: LayerQuery, condition: str, model: int | None = None) -> LayerQ
     return replace(asked, wanted=wanted, wanted_values={**asked.wanted_values, "set_model": model})
 
 
-def _merged(search: SearchContext, embed: Embed, *, most: int | None = None) -> list[Scored]:
+def _merged(search: SearchQuestion, embed: Embed, *, most: int | None = None) -> list[Scored]:
     """Search by meaning, and by words, too, unless the `most` nearest are all that is wanted."""
     found: list[Scored] = []
     search = replace(search, asked=replace(search.asked, vector=embed(search.index)))
@@ -338,18 +299,18 @@ def _most(request: SearchRequest) -> int:
     return (max(request.limit, reranking.RERANKED) if request.rerank else request.limit) + SPARE
 
 
-def _parts(search: SearchContext, layer: str, embed: Embed) -> Iterable[ModelPartition | PastFeatures]:
+def _parts(search: SearchQuestion, layer: str, embed: Embed) -> Iterable[ModelPartition | PastFeatures]:
     """Return the parts in which a layer is asked: as it is now, or features as they were."""
-    asked, at = in_layer(search.request, search.asked, layer), search.request.at
+    asked, at = search.in_layer(layer), search.request.at
     if asked is None:
         return ()
     if asked.layer == Layer.FEATURES and not at.is_now:
-        return (PastFeatures(search.index, asked, at),)
+        return (PastFeatures(asked, at),)
     return _partitions(search, asked, embed)
 
 
 def _pool(
-    search: SearchContext, *, with_vector: bool, side: ranking.EventSide | None = None
+    search: SearchQuestion, *, with_vector: bool, side: ranking.EventSide | None = None
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Return candidates of all layers, and the query as the rankings see it."""
     index, request, asked = search.index, search.request, search.asked
@@ -359,7 +320,7 @@ def _pool(
     view = replace(view, side=side) if side else view
     told = NOT_TOLD
     if request.ranking == "hybrid" and request.at.is_now:
-        told = told_attribute(index, asked, request.query, people)
+        told = told_attribute(asked, request.query, people)
         view = replace(view, told=told.keys)
     embed: Embed = lambda _: None  # noqa: E731 -- by words alone
     if with_vector:
@@ -380,22 +341,22 @@ def _pool(
     if told.memories and not pool.among(view.told).any() and "memories" in request.layers:
         own = _only_these(search, told.memories)
         stems = [*view.terms, *view.names]
-        pool = ranking.Columns.joined([pool, *(candidates.pool(index, each, stems, depth) for each in own)])
+        pool = ranking.Columns.joined([pool, *(candidates.pool(each, stems, depth) for each in own)])
     pool = pool.weighed_for(view.turn)
     # Without vectors nothing but its words speaks for a row.
     if vector is None:
         pool = pool.taken(pool.bm25 > 0)
     elif view.turn >= A_TURN and request.at.is_now and "episodes" in request.layers:
-        pool = candidates.cosines_around(index, asked, pool)
+        pool = candidates.cosines_around(asked, pool)
     if asked.trace:
         items = (uuid.UUID(bytes=item.tobytes()) for item in pool.items)
         asked.trace.ranks |= dict(zip(items, pool.ranks(depth.top), strict=True))
     return pool, view
 
 
-def _only_these(search: SearchContext, items: Sequence[uuid.UUID]) -> list[LayerQuery]:
+def _only_these(search: SearchQuestion, items: Sequence[uuid.UUID]) -> list[LayerQuery]:
     """Put the question to these memories alone, where it reaches any."""
-    there = in_layer(search.request, search.asked, "memories")
+    there = search.in_layer("memories")
     if there is None:
         return []
     conditions = filter(None, (there.wanted.condition, "row.id = any(%(told)s::uuid[])"))
@@ -408,7 +369,7 @@ def _only_these(search: SearchContext, items: Sequence[uuid.UUID]) -> list[Layer
 def _pools(parts: Sequence[tuple[ModelPartition | PastFeatures, list[str]]], depth: Depth) -> list[Columns]:
     """Return the candidates of each part by its stems; all that the index has come in one round
     trip."""
-    indexed = [(p.index, p.asked, stems) for p, stems in parts if isinstance(p, ModelPartition)]
+    indexed = [(p.asked, stems) for p, stems in parts if isinstance(p, ModelPartition)]
     found = iter(candidates.pools(indexed, depth))
     return [
         part.in_own_terms(next(found)) if isinstance(part, ModelPartition) else part.pool(stems, depth)
@@ -447,12 +408,12 @@ def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     ]
 
 
-def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
+def rank(search: SearchQuestion) -> list[Scored]:
     """Return the best of all layers by the ranking that is asked for, best first. Raises
     ProviderError for `vector`: nothing else decides there."""
-    search = SearchContext.of(index, request, asked)
+    request = search.request
     if request.ranking == "linea":
-        embed: Embed = partial(query_vector, query=request.query, notes=asked.notes)
+        embed: Embed = partial(query_vector, query=request.query, notes=search.asked.notes)
         return by_place(_merged(search, embed), request.threshold)
     if request.ranking == "vector":
         embed = partial(query_vectors.vector_of, query=request.query)
@@ -463,7 +424,7 @@ def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> li
         pool, _ = _pool(search, with_vector=False)
         ranked = _scored(ranking.by_keyword(pool))
         return ranked if len(request.layers) < 2 else collapse(ranked[: _most(request) * ECHOES])
-    event = ranking.event_question(request.query, request.now or timezone.now(), index.date_order)
+    event = ranking.event_question(request.query, request.now or timezone.now(), search.index.date_order)
     found = [_hybrid(search)]
     if event:
         found = [*_of_events(search, event), *found]
@@ -475,7 +436,7 @@ def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> li
     return with_repeats(turns) if len(request.layers) > 1 else turns
 
 
-def _of_events(search: SearchContext, question: ranking.EventQuestion) -> Iterator[list[Scored]]:
+def _of_events(search: SearchQuestion, question: ranking.EventQuestion) -> Iterator[list[Scored]]:
     """Yield hits that tell of each event; or, where the question asks what was before or after one,
     hits of that time. Yield nothing where the event is not found."""
     parts = [search.part(text, EACH) for text in question.events]
@@ -493,7 +454,7 @@ def _of_events(search: SearchContext, question: ranking.EventQuestion) -> Iterat
         yield _hybrid(search.part(question.about, EACH), side)[:EACH]
 
 
-def _hybrid(search: SearchContext, side: ranking.EventSide | None = None) -> list[Scored]:
+def _hybrid(search: SearchQuestion, side: ranking.EventSide | None = None) -> list[Scored]:
     pool, view = _pool(search, with_vector=True, side=side)
     request, trace = search.request, search.asked.trace
     mixed = len(request.layers) > 1
@@ -508,7 +469,7 @@ def _hybrid(search: SearchContext, side: ranking.EventSide | None = None) -> lis
         ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
     if trace:
         trace.stages["ranking"] = ranked
-    later = asks_later(search.index, request, search.asked) if request.newest_first else None
+    later = asks_later(search) if request.newest_first else None
     if mixed:
         return collapse(ranked, is_now=request.at.is_now, later=later)
     return with_later(ranked, later) if later else ranked

@@ -8,13 +8,11 @@ from django.conf import settings
 
 from memories import metrics
 from memories.errors import Invalid
-from memories.index import workspace_index
 from memories.meters import search_counts
 from memories.models import Episode, WorkspaceIndex
 from memories.providers import network
 from memories.ranking import Weights, says_nothing
 from memories.search import reranking
-from memories.search.conditions import LayerQuery, asked_of
 from memories.search.confidence import (
     ConfidenceWeights,
     confidence_of,
@@ -24,6 +22,7 @@ from memories.search.confidence import (
 from memories.search.hits import HitRows, hits_of
 from memories.search.rank import rank
 from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRequest
+from memories.search.search_question import SearchQuestion
 from workspaces.scope import NOBODY, WORKER, Scope
 
 log = logging.getLogger(__name__)
@@ -42,17 +41,20 @@ def search(scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = 
     With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
     `index` is the workspace as it would be under other settings or another model.
     """
+    return answer_to(SearchQuestion.of(scope, request, index))
+
+
+def answer_to(question: SearchQuestion) -> SearchAnswer:
+    """Do what `search` does."""
+    scope, request, asked, index = question.scope, question.request, question.asked, question.index
     if request.rerank and not reranking.is_reranker_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
-    started = time.perf_counter()
-    index = index or workspace_index.index_for(scope)
-    asked = asked_of(scope, request)
     if request.thread_id and request.ranking == "hybrid" and says_nothing(request.query):
-        request = _in_its_talk(asked, request)
-        asked = replace(asked, query=request.query)
+        question = _in_its_talk(question)
+        request, asked = question.request, question.asked
     with network.patience(settings.QUERY_TIMEOUT):
-        ranked = rank(index, request, asked)
-    ranked_after = time.perf_counter() - started
+        ranked = rank(question)
+    ranked_after = time.perf_counter() - question.begun
     reranked = _reranked(scope, request, ranked) if request.rerank else None
     if request.rerank and reranked is None:
         asked.notes.append(NOT_RERANKED)
@@ -71,7 +73,7 @@ def search(scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = 
         asked.trace.stages = {"ranking": ranked} | asked.trace.stages | after
         for one in [one for hit in hits for one in (hit, *hit.echoes)]:
             one.ranks = asked.trace.ranks.get(one.row.id, {})
-    took = time.perf_counter() - started
+    took = time.perf_counter() - question.begun
     subject = None if asked.subject == NOBODY else asked.subject
     served = [one.memory.id for hit in hits for one in (hit, *hit.echoes) if one.memory]
     told = () if scope.actor == WORKER else served  # a proof or a golden question serves nobody
@@ -96,12 +98,14 @@ def search(scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = 
     return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes, sure)
 
 
-def _in_its_talk(asked: LayerQuery, request: SearchRequest) -> SearchRequest:
+def _in_its_talk(question: SearchQuestion) -> SearchQuestion:
     """Add to a turn without content of its own what its thread was speaking of."""
+    asked = question.asked
     rows = Episode.objects.visible_to(asked.scope).filter(conversation=asked.place_of_thread)
     texts = rows.order_by("-pk").values_list("content", flat=True)[:TURNS_READ]
     told = [text[:TURN] for text in texts if not says_nothing(text)][:TURNS]
-    return replace(request, query="\n".join([*reversed(told), request.query]))
+    query = "\n".join([*reversed(told), asked.query])
+    return replace(question, request=replace(question.request, query=query), asked=replace(asked, query=query))
 
 
 def _is_near(request: SearchRequest, index: WorkspaceIndex, cosine: float | None) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memories.index import people_by_name, prepared_sql, row_marks
 from memories.language.english.asked_attribute import AskedAttribute, asked_attribute
-from memories.models import LIVE_SQL, WorkspaceIndex
+from memories.models import LIVE_SQL
 from memories.ranking import SPEAKER_ROLES, Participant
 from memories.search.conditions import LayerQuery
 from memoryproject.postgres import visible
@@ -49,9 +49,7 @@ class ToldAttribute:
 NOT_TOLD = ToldAttribute()
 
 
-def told_attribute(
-    index: WorkspaceIndex, asked: LayerQuery, query: str, people: Sequence[Participant]
-) -> ToldAttribute:
+def told_attribute(asked: LayerQuery, query: str, people: Sequence[Participant]) -> ToldAttribute:
     """Return what tells the attribute that is asked for; nothing where none is."""
     wanted = asked_attribute(query)
     if wanted is None or asked.subject == NOBODY:
@@ -61,16 +59,16 @@ def told_attribute(
         for each in people
         if each.author and not (each.assistant or each.author.casefold() in SPEAKER_ROLES)
     ]
-    slots = _keys(index, asked, wanted, speakers)
+    slots = _keys(asked, wanted, speakers)
     if not slots:
         return NOT_TOLD
     text = TOLD.format(by_slot=BY_SLOT_ACROSS if visible.setting() else BY_SLOT)
-    rows = prepared_sql.rows(text, {"workspace": index.workspace_id, "slots": slots})
+    rows = prepared_sql.rows(text, {"workspace": asked.index.workspace_id, "slots": slots})
     return ToldAttribute(tuple(row.id for row in rows), tuple(each for row in rows for each in row.episodes))
 
 
-def _keys(index: WorkspaceIndex, asked: LayerQuery, wanted: AskedAttribute, speakers: Sequence[str]) -> list[int]:
-    words = row_marks.words_of(index)
+def _keys(asked: LayerQuery, wanted: AskedAttribute, speakers: Sequence[str]) -> list[int]:
+    words = row_marks.words_of(asked.index)
     low = wanted.who.casefold()
     own = [name for name in speakers if not low or low in name.casefold().split()]
     if asked.subject is not None:
@@ -81,7 +79,7 @@ def _keys(index: WorkspaceIndex, asked: LayerQuery, wanted: AskedAttribute, spea
     if not low:
         return []
     found: list[int] = []
-    for person in people_by_name.people_called(index, [wanted.who]):
+    for person in people_by_name.people_called(asked.index, [wanted.who]):
         called = {person.spoken_of_as or NAMELESS, wanted.who}
         found += row_marks.keys_of(person.id, wanted.keys(called, words))
     return found

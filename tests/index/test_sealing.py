@@ -72,8 +72,8 @@ def found(place: Place, query: str, **wish: Any) -> list[str]:
 def path(place: Place) -> str:
     """The plan of the nearest, as a search would have it."""
     vector = CORPUS.block(0, 0, 1).vectors[0]
-    asked = LayerQuery(place.scope, Layer.MEMORIES, "", vector)
-    text, values = candidates.linea_statement(place.space, asked, by_words=False)
+    asked = LayerQuery(place.space, place.scope, Layer.MEMORIES, "", vector)
+    text, values = candidates.linea_statement(asked, by_words=False)
     with connection.cursor() as cursor:
         cursor.execute(f"explain {text}", values)
         return "\n".join(row[0] for row in cursor.fetchall())

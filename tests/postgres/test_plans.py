@@ -50,7 +50,7 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
 
 def asked(place: Place, **more: Any) -> LayerQuery:
     vector = CORPUS.block(0, 0, 1).vectors[0]
-    return LayerQuery(place.scope, Layer.MEMORIES, "bonumi takuzu", vector, **more)
+    return LayerQuery(place.space, place.scope, Layer.MEMORIES, "bonumi takuzu", vector, **more)
 
 
 def wanted() -> dict[str, Any]:
@@ -95,24 +95,23 @@ Statement = tuple[str, dict[str, Any]]
 STEMS = ["bonumi", "takuzu", "zobizo"]
 # Each with an index that its plan must name.
 HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
-    "linea": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_scan"),
-    "linea by words": (lambda p: candidates.linea_statement(p.space, asked(p)), "entry_trigrams"),
-    "hybrid": (lambda p: candidates.pool_statement(p.space, asked(p), STEMS), "vector_scan"),
+    "linea": (lambda p: candidates.linea_statement(asked(p)), "vector_scan"),
+    "linea by words": (lambda p: candidates.linea_statement(asked(p)), "entry_trigrams"),
+    "hybrid": (lambda p: candidates.pool_statement(asked(p), STEMS), "vector_scan"),
     "hybrid of a date": (
-        lambda p: candidates.pool_statement(p.space, asked(p), STEMS, depth=candidates.DATED),
+        lambda p: candidates.pool_statement(asked(p), STEMS, depth=candidates.DATED),
         "vector_scan",
     ),
     "the days that are asked for": (
-        lambda p: candidates.pool_statement(p.space, asked(p), STEMS, depth=candidates.DATED),
+        lambda p: candidates.pool_statement(asked(p), STEMS, depth=candidates.DATED),
         "entry_dated ",
     ),
     "the days of a subject": (
-        lambda p: candidates.pool_statement(p.space, asked(p, subject=p.subject_id), STEMS, depth=candidates.DATED),
+        lambda p: candidates.pool_statement(asked(p, subject=p.subject_id), STEMS, depth=candidates.DATED),
         "entry_dated_subject",
     ),
     "the days of a subject, by words": (
         lambda p: candidates.pool_statement(
-            p.space,
             replace(asked(p, subject=p.subject_id), vector=None),
             STEMS,
             depth=candidates.DATED,
@@ -121,7 +120,6 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
     ),
     "what was learned from, of the days": (
         lambda p: candidates.pool_statement(
-            p.space,
             replace(asked(p, subject=p.subject_id), layer=Layer.EPISODES),
             STEMS,
             depth=candidates.DATED._replace(taught=True),
@@ -129,11 +127,11 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
         "entry_dated_subject",
     ),
     "hybrid by words": (
-        lambda p: candidates.pool_statement(p.space, asked(p), STEMS),
+        lambda p: candidates.pool_statement(asked(p), STEMS),
         "entry_terms",
     ),
     "hybrid of a subject": (
-        lambda p: candidates.pool_statement(p.space, asked(p, subject=p.subject_id), STEMS),
+        lambda p: candidates.pool_statement(asked(p, subject=p.subject_id), STEMS),
         "vector_scan",
     ),
     "rows of the best": (
@@ -153,12 +151,12 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
 
 
 def of_words(place: Place) -> Statement:
-    return candidates.pool_statement(place.space, replace(asked(place), vector=None), STEMS)
+    return candidates.pool_statement(replace(asked(place), vector=None), STEMS)
 
 
 def of_many(place: Place) -> Statement:
     top = candidates.DEEP.top
-    return candidates.linea_statement(place.space, asked(place), by_words=False, top=top)
+    return candidates.linea_statement(asked(place), by_words=False, top=top)
 
 
 def of_known(place: Place) -> Statement:
@@ -247,14 +245,14 @@ def test_by_words_alone_a_large_layer_is_neither_counted_nor_read_from_its_end(
 
 def test_what_an_agent_sees_is_counted_without_reading_the_entries(place: Place) -> None:
     scope = replace(place.scope, agent_id=place.subject_id)
-    told = generic_plan(*candidates.pool_statement(place.space, asked(replace(place, scope=scope)), STEMS))
+    told = generic_plan(*candidates.pool_statement(asked(replace(place, scope=scope)), STEMS))
     counted, _, _ = told.partition("CTE nearest")
     assert "Index Only Scan using vector_scan" in counted
     assert "entry_workspace" not in counted
 
 
 def test_a_small_workspace_is_filtered_without_reading_others_rows(place: Place) -> None:
-    told = generic_plan(*candidates.linea_statement(place.space, asked(place, **wanted())))
+    told = generic_plan(*candidates.linea_statement(asked(place, **wanted())))
     assert not WHOLE_TABLE.search(told)
     assert "memories_memory_pkey" in told
 
@@ -275,10 +273,10 @@ def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, set
     place.space.segments = workspace_index.index_of(place.scope.workspace_id).segments
     filtered = asked(place, **wanted())
     sealed = {
-        "linea": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_sealed"),
-        "tail": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_tail"),
-        "hybrid": (lambda p: candidates.pool_statement(p.space, asked(p), STEMS), "vector_sealed"),
-        "filter": (lambda p: candidates.linea_statement(p.space, filtered), "vector_sealed"),
+        "linea": (lambda p: candidates.linea_statement(asked(p)), "vector_sealed"),
+        "tail": (lambda p: candidates.linea_statement(asked(p)), "vector_tail"),
+        "hybrid": (lambda p: candidates.pool_statement(asked(p), STEMS), "vector_sealed"),
+        "filter": (lambda p: candidates.linea_statement(filtered), "vector_sealed"),
         "conflicts": (lambda p: texts_of_nearest(p, 1), "vector_sealed"),
         "conflicts of many": (lambda p: all_texts_of_nearest(p, 40)[-2], "vector_sealed"),
         "tail for many": (lambda p: all_texts_of_nearest(p, 40)[-1], "vector_tail"),
@@ -287,6 +285,6 @@ def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, set
 
 
 def test_the_nearest_are_taken_without_sorting_all_that_is_known(place: Place) -> None:
-    told = generic_plan(*candidates.pool_statement(place.space, asked(place), STEMS))
+    told = generic_plan(*candidates.pool_statement(asked(place), STEMS))
     assert "Sort Key: v" not in told
     assert "Limit" in told
