@@ -16,9 +16,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.index import prepared_sql
 from memories.language.english import lexical
-from memories.models import Fact, WorkspaceIndex
+from memories.models import Entry, Fact, WorkspaceIndex
 from workspaces.adminbase.access import Access, access_of, workspace_id_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin
@@ -40,7 +39,7 @@ with containing as materialized (
   cross join unnest(%(starts)s::int4[], %(ends)s::int4[]) k(s, t)
   where e.live and e.layer = %(layer)s
     and e.trigrams @> (%(keys)s::int8[])[k.s:k.t])
-select item from containing order by id desc limit %(most)s
+select id, item from containing order by id desc limit %(most)s
 """
 
 
@@ -137,7 +136,7 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
         "layer": int(layer),
         "most": MOST_FOUND,
     }
-    return [row.item for row in prepared_sql.rows(CONTAINING, values)]
+    return [row.item for row in Entry.objects.raw(CONTAINING, values)]
 
 
 class MaskedTextAdmin(MemoryRowAdmin):

@@ -10,7 +10,6 @@ from django.db import connection, transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
-from memories.index import prepared_sql
 from memories.models import Document, WorkerBeat
 from memories.queue import leases, outbox
 from memories.queue.due_rows import Queue
@@ -95,8 +94,9 @@ def claim_next() -> Document | None:
             return None
         values: dict[str, Any] = {"now": timezone.now(), "short": SHORT}
         is_last = free == 1 and _workers() > 1
-        rows = prepared_sql.rows(NEXT_SHORT if is_last else NEXT_DUE, values)
-        return claim(rows[0].id) if rows else None
+        cursor.execute(NEXT_SHORT if is_last else NEXT_DUE, values)
+        row = cursor.fetchone()
+        return claim(row[0]) if row else None
 
 
 @crossings.everywhere()

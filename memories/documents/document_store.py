@@ -17,7 +17,7 @@ from memories.documents.blobs import KeptFile
 from memories.documents.document_queue import QUEUE
 from memories.documents.hidden_words import is_open, keep_hidden, name_without_secrets, without_secrets
 from memories.errors import Conflict, Forbidden, Invalid, needed
-from memories.index import entries, prepared_sql, workspace_index
+from memories.index import entries, workspace_index
 from memories.models import (
     APART,
     NOW,
@@ -50,7 +50,6 @@ FIELDS = {"subject": "userId", "agent": "agentId", "container_tags": "containerT
 # Passages of a document whose entries are changed at once. Of a longer one they are written anew by
 # the worker, in steps: its writers would wait as long as all of them take.
 MANY = 200
-NOTE_CHANGE = "update memories_workspaceindex set stamp = stamp + 1 where number = %(number)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +391,7 @@ def _change(scope: Scope, document: Document, changes: Mapping[str, Any], is_sho
             index_anew([document.pk])
         else:
             entries.change_visibility(Layer.CHUNKS, items, changes["visibility"])
-    prepared_sql.execute(NOTE_CHANGE, {"number": space.number})
+    workspace_index.note_change(space)
     _audit(scope, document, "change_document", after=dict(changes))
     return document_of(scope, document.pk)
 

@@ -17,7 +17,6 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from memories.belief.resolve.forgotten_words import ForgottenWords, ToldAgain, for_document, places_in
-from memories.documents.document_store import NOTE_CHANGE
 from memories.documents.document_summary import summary_of
 from memories.documents.hidden_words import (
     TOLD_AGAIN,
@@ -26,7 +25,7 @@ from memories.documents.hidden_words import (
     unmask_names,
     words_at,
 )
-from memories.index import due_vectors, entries, prepared_sql, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.index.entries import Item, Vectors
 from memories.models import (
     Chunk,
@@ -159,7 +158,7 @@ class RevisionSteps:
             else:
                 self.note(stage="", indexed=0)
             self.held().update(current_revision=self.revision.pk, summary=summary)
-            prepared_sql.execute(NOTE_CHANGE, {"number": self.space.number})
+            workspace_index.note_change(self.space)
             then()
         return True
 

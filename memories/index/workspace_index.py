@@ -10,6 +10,8 @@ from copy import copy
 from functools import lru_cache
 from typing import Any
 
+from django.db.models import F
+
 from memories.index import configured_embedder, prepared_sql
 from memories.index.hnsw_segments import SEGMENTS
 from memories.index.row_marks import RULES_VERSION
@@ -121,6 +123,11 @@ OF_THE_SUBJECT = """and subject is not distinct from (
     select %(subject)s::uuid where exists (
       select 1 from memories_speaker own
       where own.workspace = %(workspace)s and own.subject = %(subject)s::uuid))"""
+
+
+def note_change(index: WorkspaceIndex) -> None:
+    """Let the stamp of a workspace grow where something changed that its counts do not tell."""
+    WorkspaceIndex.objects.filter(pk=index.pk).update(stamp=F("stamp") + 1)
 
 
 def index_for(scope: Scope) -> WorkspaceIndex:

@@ -5,19 +5,20 @@ runs in the caller's transaction, which holds the workspace's lock; `fill` comes
 episode is masked before it is written: `of_new`.
 """
 
-import json
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
-from django.db.models import Q, QuerySet
+from django.db import connection
+from django.db.models import BooleanField, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from memories.documents import document_store, long_texts
 from memories.documents.document_summary import summary_of
 from memories.errors import Forbidden
-from memories.index import due_vectors, entries, prepared_sql, rebuild, repair, row_marks
+from memories.index import due_vectors, entries, rebuild, repair, row_marks
 from memories.models import (
     Chunk,
     Document,
@@ -68,10 +69,10 @@ MODELS: Mapping[str, type[Target]] = {
 JSON_COLUMNS = ("payload", "metadata")  # of an episode, which repeat what it says
 SHORTEST = 4  # characters; what is shorter stands in a payload by chance
 MANY = 100  # entries that are written anew at once, while the workspace's writers wait
-# Ids in a kept answer, compared with those of `ids`.
-ANSWERED = """a.workspace_id = %(workspace)s and exists (
-  select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
-  where m[1]::uuid = any(%(ids)s::uuid[]))
+# Ids in a kept answer, compared with given ones.
+NAMES_SOME = """exists (
+  select 1 from regexp_matches(body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
+  where m[1]::uuid = any(%s::uuid[]))
 """
 WRITTEN = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")  # lines with values
 QUOTES = """
@@ -386,7 +387,8 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     if not ids:
         return
     for table in ("memories_citation", "memories_featurecitation"):
-        prepared_sql.execute(QUOTES.format(table=table), {"ids": list(ids)})
+        with connection.cursor() as cursor:
+            cursor.execute(QUOTES.format(table=table), {"ids": list(ids)})
     beside = rebuild.beside(ids)
     if len(ids) > MANY:  # nobody finds them until the worker wrote them anew, in steps
         entries.remove(space, Layer.EPISODES, [*ids, *beside])
@@ -415,7 +417,8 @@ def _follow_documents(space: WorkspaceIndex, masks: Sequence[MaskedSpan]) -> Non
         places[pk] = everywhere
     if not places:
         return
-    prepared_sql.execute(DOCUMENT_QUOTES, {"ids": list(places)})
+    with connection.cursor() as cursor:
+        cursor.execute(DOCUMENT_QUOTES, {"ids": list(places)})
     for revision in Revision.objects.filter(pk__in=places).order_by("pk"):
         passages = Passage.places.filter(places[revision.pk], revision=revision)
         touched = list(passages.values_list("pk", flat=True)[: MANY + 1])
@@ -445,9 +448,12 @@ def _mask_notes(sessions: set[uuid.UUID], words: Sequence[str]) -> None:
 
 def _mask_answers(space: WorkspaceIndex, ids: Sequence[uuid.UUID], words: Sequence[str]) -> None:
     """Mask answers that are kept for repeated requests."""
-    sql = f"select a.id, a.body::text as body from memories_idempotentanswer a where {ANSWERED}"
-    values = {"workspace": space.workspace_id, "ids": list(ids)}
-    for row in prepared_sql.rows(sql, values):
-        body = json.loads(row.body)
-        if (clean := without_words(body, words)) != body:
-            IdempotentAnswer.objects.filter(pk=row.id).update(body=clean)
+    for row in answers_with(space.workspace_id, ids):
+        if (clean := without_words(row.body, words)) != row.body:
+            IdempotentAnswer.objects.filter(pk=row.pk).update(body=clean)
+
+
+def answers_with(workspace_id: uuid.UUID, ids: Iterable[uuid.UUID]) -> QuerySet[IdempotentAnswer]:
+    """Return the answers kept for repeated requests that name one of these ids."""
+    names_some = RawSQL(NAMES_SOME, [list(ids)], BooleanField())
+    return IdempotentAnswer.objects.filter(names_some, workspace_id=workspace_id)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memories.index import prepared_sql
 from memories.language.english import lexical
-from memories.models import GoldenQuestion, WorkspaceIndex, is_lost
+from memories.models import Fact, GoldenQuestion, Memory, WorkspaceIndex, is_lost
 from memories.quality.golden_questions import request_of
 from memories.search import Hit, search
 from memories.search.context import context
@@ -28,12 +27,6 @@ with recursive heads (asked, id) as (
   select h.asked, m.superseded_by_id from heads h join memories_memory m on m.id = h.id
   where m.superseded_by_id is not null)
 select asked, id from heads
-"""
-# Memories that stand on nothing but findings of these rules.
-OF_RULES = """
-select f.memory_id as id from memories_fact f
-where f.workspace_id = %(workspace)s and f.memory_id is not null
-group by f.memory_id having bool_and(f.rule = any(%(rules)s::text[]))
 """
 
 
@@ -65,7 +58,7 @@ def answer_places(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) 
     without the model, words alone decide."""
     asked = [each for row in rows for each in row.memory_ids]
     heads: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for pair in prepared_sql.rows(HEADS, {"ids": asked}) if asked else ():
+    for pair in Memory.objects.raw(HEADS, {"ids": asked}) if asked else ():
         heads.setdefault(pair.asked, set()).add(pair.id)
     found: dict[uuid.UUID, AnswerPlace] = {}
     for row in rows:
@@ -102,10 +95,10 @@ def _is_answer(row: GoldenQuestion, ids: Collection[uuid.UUID]) -> Callable[[lis
 
 def memories_of_rules(workspace_id: uuid.UUID, rules: Collection[str]) -> frozenset[uuid.UUID]:
     """The memories that only these rules found."""
-    if not rules:
-        return frozenset()
-    values = {"workspace": workspace_id, "rules": sorted(rules)}
-    return frozenset(row.id for row in prepared_sql.rows(OF_RULES, values))
+    facts = Fact.objects.filter(workspace_id=workspace_id, memory__isnull=False)
+    others = facts.exclude(rule__in=rules).values("memory")
+    found = facts.filter(rule__in=rules).exclude(memory__in=others)
+    return frozenset(found.values_list("memory", flat=True))
 
 
 @dataclass(frozen=True, slots=True)

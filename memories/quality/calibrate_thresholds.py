@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 from django.db import transaction
 
-from memories.index import configured_embedder, prepared_sql
+from memories.index import configured_embedder
 from memories.language.english.statements import read, relation
-from memories.models import EmbeddingModel, Layer, WorkspaceIndex
+from memories.models import EmbeddingModel, Layer, Memory, Vector, WorkspaceIndex
 from memories.providers import Embedder
 from workspaces.models import AuditEntry
 
@@ -122,15 +122,13 @@ LOWEST, HIGHEST, STEP = 0.5, 0.99, 0.005
 MOST = 200  # statements of one subject; all pairs of them are looked at
 # The largest subjects of the workspaces that use the model, with their newest live statements.
 STORED = """
-select e.subject, m.content, v.embedding from (
+select m.id, m.content, m.subject_id, e.id as entry from (
   select subject, count(*) as size from memories_entry
   where layer = %(layer)s and live and subject is not null group by subject
   having count(*) > 1 order by 2 desc limit %(subjects)s) s
 cross join lateral (
   select id, item, subject from memories_entry
   where subject = s.subject and layer = %(layer)s and live order by id desc limit %(most)s) e
-join memories_vector v
-  on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
 join memories_memory m on m.id = e.item
 """
 
@@ -193,11 +191,14 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
         advance(1)
     # Of `_texts`: the first of each pair that is the same, the second of the others.
     vectors = [both[2 * place + (place >= len(SAME))] for place in range(len(pairs))]
-    values = {"layer": int(Layer.MEMORIES), "model": model.pk, "most": MOST, "subjects": 10}
+    values = {"layer": int(Layer.MEMORIES), "most": MOST, "subjects": 10}
+    rows = {row.entry: row for row in Memory.objects.raw(STORED, values)}
+    known = Vector.objects.filter(entry_id__in=rows, embedding_model_id=model.pk, part=0)
     stored: dict[object, list[Statement]] = {}
-    for row in prepared_sql.rows(STORED, values):
-        vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
-        stored.setdefault(row.subject, []).append((row.content, vector / np.linalg.norm(vector)))
+    for entry, embedding in known.values_list("entry_id", "embedding"):
+        vector = np.asarray(embedding.to_numpy(), dtype=np.float32)
+        statement = rows[entry].content, vector / np.linalg.norm(vector)
+        stored.setdefault(rows[entry].subject_id, []).append(statement)
     groups = [list(zip(_texts(), vectors, strict=True)), *stored.values()]
     random_pairs, near = 0, []
     for group in groups:

@@ -11,12 +11,28 @@ lie too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.db.models import Model, Q
 from django.utils import timezone
 
-from memories.index import prepared_sql
+from memories.models import (
+    Connection,
+    ConversationSummary,
+    Document,
+    DueSummary,
+    DueVector,
+    Erasure,
+    FeatureSet,
+    IdempotentAnswer,
+    IndexRepair,
+    MemorySession,
+    SetDiscovery,
+    SyncRun,
+    WebhookDelivery,
+)
 from memories.models.conversation import AHEAD
 from memories.queue import outbox
 from memories.queue.leases import FAR
+from workspaces.models import WorkspaceRemoval
 from workspaces.models.workspace import first_uuid7
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -27,42 +43,30 @@ class _Column:
     """A column of times, how far ahead one may plausibly lie, and where it is reset to; `where`
     leads to its index."""
 
-    table: str
+    model: type[Model]
     name: str
     longest: timedelta
-    where: str = ""
+    where: Q = Q()
     rest: timedelta = timedelta(0)
 
-    @property
-    def statement(self) -> str:
-        where = f" and {self.where}" if self.where else ""
-        return (
-            f"update {self.table} set {self.name} = %(now)s + %(rest)s::interval"
-            f" where {self.name} > %(now)s + %(longest)s::interval{where}"
-        )
 
-
-OPEN = "state in ('received', 'extracting', 'resolving')"
 COLUMNS = (
-    _Column("memories_memorysession", "next_attempt_at", DAY + HOUR, OPEN),
-    _Column("memories_featureset", "due_at", 7 * DAY + HOUR),
-    _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
-    _Column("memories_conversationsummary", "due_at", HOUR),
-    _Column("memories_duesummary", "due_at", DAY + HOUR),
-    _Column("memories_erasure", "due_at", HOUR),
-    _Column("workspaces_workspaceremoval", "due_at", HOUR),
-    _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
-    _Column("memories_document", "next_attempt_at", HOUR, "state not in ('done', 'failed')"),
-    _Column("memories_syncrun", "next_attempt_at", DAY + HOUR, "state in ('waiting', 'running')"),
-    _Column("memories_connection", "next_sync_at", 7 * DAY + HOUR),
-    _Column("memories_connection", "paused_until", DAY + HOUR),
-    _Column("memories_indexrepair", "next_attempt_at", 2 * HOUR),
-    _Column("memories_webhookdelivery", "next_attempt_at", DAY + HOUR, "state = 'waiting'"),
-    _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
+    _Column(MemorySession, "next_attempt_at", DAY + HOUR, Q(state__in=("received", "extracting", "resolving"))),
+    _Column(FeatureSet, "due_at", 7 * DAY + HOUR),
+    _Column(FeatureSet, "embedding_due_at", DAY + HOUR),
+    _Column(ConversationSummary, "due_at", HOUR),
+    _Column(DueSummary, "due_at", DAY + HOUR),
+    _Column(Erasure, "due_at", HOUR),
+    _Column(WorkspaceRemoval, "due_at", HOUR),
+    _Column(DueVector, "next_attempt_at", 2 * HOUR),
+    _Column(Document, "next_attempt_at", HOUR, ~Q(state__in=("done", "failed"))),
+    _Column(SyncRun, "next_attempt_at", DAY + HOUR, Q(state__in=SyncRun.OPEN)),
+    _Column(Connection, "next_sync_at", 7 * DAY + HOUR),
+    _Column(Connection, "paused_until", DAY + HOUR),
+    _Column(IndexRepair, "next_attempt_at", 2 * HOUR),
+    _Column(WebhookDelivery, "next_attempt_at", DAY + HOUR, Q(state="waiting")),
+    _Column(IdempotentAnswer, "expires_at", DAY + HOUR, rest=DAY),
 )
-# Ids contain the time at which they were made. Everything up to this one was seen, but new ones
-# would be lower: it is looked through again.
-SEEN = "delete from memories_setdiscovery where seen > %(made)s"
 
 
 def heal() -> int:
@@ -70,5 +74,8 @@ def heal() -> int:
     now = timezone.now()
     done = outbox.heal(FAR)
     for each in COLUMNS:
-        done += prepared_sql.execute(each.statement, {"now": now, "longest": each.longest, "rest": each.rest})
-    return done + prepared_sql.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
+        ahead = each.model._default_manager.filter(each.where, **{f"{each.name}__gt": now + each.longest})
+        done += ahead.update(**{each.name: now + each.rest})
+    # Ids contain the time at which they were made. Everything up to this one was seen, but new ones
+    # would be lower: it is looked through again.
+    return done + SetDiscovery.objects.filter(seen__gt=first_uuid7(now + AHEAD)).delete()[0]

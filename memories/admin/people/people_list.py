@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy as _
 
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.people import profile_parts as parts
-from memories.index import prepared_sql
 from memories.models import Case, Episode
 from memories.models.memory_state import LIVE_SQL
 from workspaces.adminbase.list_admin import Empty, ListView, count_text, display
@@ -92,7 +91,7 @@ class PeopleList(MemoryRowAdmin):
         """Add counts, none further than 999, and the time last heard of to the rows of a page, in
         one statement."""
         given = {"subjects": [row.pk for row in rows], "most": MOST_SHOWN + 1}
-        counts = {each.id: each for each in prepared_sql.rows(COUNTS, given)}
+        counts = {each.id: each for each in Subject.objects.raw(COUNTS, given)}
         for row in rows:
             row.known, row.open_cases = counts[row.pk].known, counts[row.pk].open_cases
             row.last_seen = counts[row.pk].last_seen

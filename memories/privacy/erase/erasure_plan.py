@@ -8,7 +8,6 @@ from typing import TypeAlias
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from memories.errors import NotFound
-from memories.index import prepared_sql
 from memories.models import (
     Blob,
     Citation,
@@ -37,16 +36,13 @@ from memories.models import (
     Vector,
     passages_of,
 )
-from memories.privacy.masks import ANSWERED, WRITTEN
+from memories.privacy.masks import WRITTEN, answers_with
 from memories.profiles.features import follow_sources
 from memories.quality.golden_questions import standing_on
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
 
 Kind = Erasure.Kind
-
-
-COUNT_ANSWERS = f"select count(*) as n from memories_idempotentanswer a where {ANSWERED}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +207,6 @@ def plan(target: ErasureTarget) -> dict[str, int]:
         *(pk for rows in (facts, rejections, misses) for pk in rows.values_list("pk", flat=True)),
         *_sessions(target),
     }
-    answers = {"workspace": target.workspace_id, "ids": list(named)}
     texts = [
         *Episode.objects.filter(pk__in=episodes).values_list("content", flat=True),
         *gone.values_list("content", flat=True),
@@ -236,7 +231,7 @@ def plan(target: ErasureTarget) -> dict[str, int]:
         ).count(),
         **_documents(target),
         **_of_the_index(episodes, memories, features.gone, passages),
-        "kept answers": int(prepared_sql.rows(COUNT_ANSWERS, answers)[0].n),
+        "kept answers": answers_with(target.workspace_id, named).count(),
         "audit values": audit_of(target, named).count(),
         **_ending(target),
     }

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memories.belief import resolve
 from memories.belief.resolve import state_changes
 from memories.documents import blobs
-from memories.index import entries, prepared_sql, rebuild, row_marks, workspace_index
+from memories.index import entries, rebuild, row_marks, workspace_index
 from memories.language.english import lexical
 from memories.models import (
     Blob,
@@ -54,7 +54,6 @@ Ids: TypeAlias = Collection[uuid.UUID]
 
 
 QUOTABLE = 12  # characters; what is shorter stands in many examples by chance
-ANSWERS = f"delete from memories_idempotentanswer a where {masks.ANSWERED}"
 TALLY: TypeAlias = Counter[str]
 
 
@@ -269,8 +268,7 @@ def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
         return Counter()
     lines = AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=ids)
     done = blank(lines)
-    answers = {"workspace": space.workspace_id, "ids": list(ids)}
-    done["kept answers"] += prepared_sql.execute(ANSWERS, answers)
+    done["kept answers"] += masks.answers_with(space.workspace_id, ids).delete()[0]
     return done
 
 

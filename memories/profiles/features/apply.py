@@ -10,7 +10,7 @@ from django.db.models import Case, F, Max, Q, When
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
-from memories.index import due_vectors, entries, prepared_sql, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -243,7 +243,7 @@ class _Changes:
     def write(self, vectors: Vectors) -> None:
         for feature in self.changed.values():
             feature.save()
-        prepared_sql.insert(list(self.made.values()))
+        Feature.objects.bulk_create(self.made.values())
         touched = [change.feature_id for change in self.changes]
         current = FeatureChange.objects.filter(feature__in=touched, is_current=True)
         taken_back = self.taken_back
@@ -251,8 +251,8 @@ class _Changes:
         for change in taken_back:
             change.occurred_at = said[change.feature_id]
         current.update(is_current=False)
-        prepared_sql.insert(self.changes)
-        prepared_sql.insert(self.citations)
+        FeatureChange.objects.bulk_create(self.changes)
+        FeatureCitation.objects.bulk_create(self.citations)
         for feature, cited in self.support:
             add_support(feature, cited)
         here = [row for row in (*self.made.values(), *self.changed.values()) if not row.ended_at]

@@ -9,8 +9,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import metrics
-from memories.index import prepared_sql, workspace_index
-from memories.models import Feature, FeatureChange, FeatureCitation, FeatureSet, Layer, WorkspaceIndex
+from memories.index import workspace_index
+from memories.models import (
+    Entry,
+    Feature,
+    FeatureChange,
+    FeatureCitation,
+    FeatureSet,
+    Layer,
+    Vector,
+    WorkspaceIndex,
+)
 from memories.profiles.features import apply, feature_prompts, merge_features, set_queue
 from memories.profiles.features.apply import ChangeOrigin, Vectors
 from memories.profiles.features.commands import LONGEST_VALUE, Command, KnownFeature, RefusedCommand, fault_of_value
@@ -30,12 +39,6 @@ MERGED = 100  # features that one transaction merges
 
 # Consolidation: sections that grew too long are merged, by a model or by likeness; nothing that
 # was cited is lost, and a person can take it back.
-
-VECTORS = """
-select e.item, v.embedding from memories_entry e join memories_vector v on v.entry_id = e.id
-where e.workspace = %(workspace)s and e.layer = %(layer)s and e.item = any(%(items)s::uuid[])
-  and v.embedding_model_id = %(model)s and v.part = 0
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +125,14 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _ProposedMerges:
     """Merge by the cosine of the vectors that search uses, from the model's own threshold for the
     same on."""
     model = space.embedding_model
-    values = {
-        "workspace": space.number,
-        "layer": int(Layer.FEATURES),
-        "model": space.embedding_model_id,
-        "items": [row.id for row in section.rows],
+    ids = [row.id for row in section.rows]
+    indexed = Entry.objects.filter(workspace=space.number, layer=Layer.FEATURES, item__in=ids)
+    items = dict(indexed.values_list("pk", "item"))
+    known = Vector.objects.filter(entry_id__in=items, embedding_model_id=space.embedding_model_id, part=0)
+    vectors = {
+        items[entry]: embedding.to_numpy().astype(np.float32)
+        for entry, embedding in known.values_list("entry_id", "embedding")
     }
-    vectors = {row.item: row.embedding.to_numpy().astype(np.float32) for row in prepared_sql.rows(VECTORS, values)}
 
     def similar(one: uuid.UUID, other: uuid.UUID) -> float | None:
         if one not in vectors or other not in vectors:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories.index import entries, prepared_sql, subjects, workspace_index
+from memories.index import entries, subjects, workspace_index
 from memories.language.english import lexical
 from memories.models import (
     Episode,
@@ -72,7 +72,7 @@ where f.ended_at is null and f.method <> 'manual'
   and f.id in (select feature_id from own group by feature_id having bool_and(inside))
 """
 EPISODES = f"""{LINE}
-select distinct c.episode_id from memories_citation c join memories_fact f on f.id = c.fact_id
+select distinct c.episode_id as id from memories_citation c join memories_fact f on f.id = c.fact_id
 where f.memory_id in (select id from line) and c.episode_id is not null
 """
 RULE = "merge"
@@ -297,13 +297,13 @@ def move(scope: Scope, memory: Memory, target: Subject) -> None:
 def _standing_on(memories: Sequence[Memory]) -> list[Feature]:
     """Return the live features that machines read out of these memories' words alone."""
     given = {"memories": [memory.pk for memory in memories]}
-    ids = [row.id for row in prepared_sql.rows(STANDING_ON, given)]
+    ids = [row.pk for row in Feature.objects.raw(STANDING_ON, given)]
     return list(Feature.objects.filter(pk__in=ids).select_related("set__workspace"))
 
 
 def episodes_of(memory: Memory) -> list[uuid.UUID]:
     """Return the episodes that a memory's facts were read from, or those of what it corrects."""
-    return [row.episode_id for row in prepared_sql.rows(EPISODES, {"memories": [memory.pk]})]
+    return [row.pk for row in Episode.objects.raw(EPISODES, {"memories": [memory.pk]})]
 
 
 def _change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:

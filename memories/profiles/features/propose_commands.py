@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memories.errors import ProviderError
-from memories.index import prepared_sql
-from memories.models import LIVE_SQL, Episode
+from memories.models import LIVE_SQL, Citation, Episode
 from memories.models.conversation import BELIEVED_AT
 from memories.profiles.features import facts_to_features, feature_prompts
 from memories.profiles.features.commands import (
@@ -53,7 +52,7 @@ with recursive heads (origin, id) as (
   union
   select h.origin, s.new_id from heads h join memories_supersession s on s.old_id = h.id
   where s.state = 'applied' and s.rule in ('edit', 'richer'))
-select m.id as memory, m.content, f.category, f.rule, f.confidence, f.id as fact, e.author, e.kind,
+select c.id, m.id as memory, m.content, f.category, f.rule, f.confidence, c.fact_id, e.author,
        c.episode_id, c.start, c."end", c.quote, {BELIEVED_AT} as occurred_at, s.name as subject,
        not m.is_head as is_over,
        {REPLACED.format("")} as replaces, {REPLACED.format("and not is_same")} as ends
@@ -76,12 +75,12 @@ def statements_by_memory(
     """Return what these episodes made live, as rules see it: one statement per memory."""
     values = {"episodes": list(episodes), "known": list(known), "workspace": workspace_id}
     by_memory: dict[uuid.UUID, list[Any]] = {}
-    for row in prepared_sql.rows(STATEMENTS, values):
+    for row in Citation.objects.raw(STATEMENTS, values):
         by_memory.setdefault(row.memory, []).append(row)
     result = {}
     for memory, rows in by_memory.items():
         last = rows[-1]
-        cited = tuple(Cited(r.episode_id, r.start, r.end, r.quote, r.occurred_at, r.fact) for r in rows)
+        cited = tuple(Cited(r.episode_id, r.start, r.end, r.quote, r.occurred_at, r.fact_id) for r in rows)
         result[memory] = MemoryStatement(
             statement=last.content,
             category=last.category,

@@ -11,13 +11,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from memories.errors import Invalid, ProviderError
-from memories.index import configured_embedder, prepared_sql, reembedding, workspace_index
-from memories.models import EmbeddingModel, FeatureSet, Layer, WorkspaceIndex
+from memories.index import configured_embedder, reembedding, workspace_index
+from memories.models import EmbeddingModel, Entry, Feature, FeatureSet, Layer, Vector, WorkspaceIndex
 from memories.profiles.features.config import config_of
 from memories.providers import Embedder
 from memories.queue import leases, outbox
@@ -25,6 +25,7 @@ from memories.queue import leases, outbox
 PAUSE = timedelta(minutes=1)  # before a model that failed is asked again
 ROUNDS = 10  # over what was written meanwhile; the rest is due again
 MOST_POSTS = 200
+LEASE = "embedding_lease_until"  # the column
 
 # Sets whose setting is another than the one that their vectors were made for.
 NOTICE = """
@@ -36,29 +37,6 @@ where w.id = s.workspace_id and s.embedding_due_at is null
                   then w.settings #> array['featureSetTypes', s.config ->> 'type', 'embedder']
                   else w.settings #> '{featureSets,embedder}' end, 'null')
       is distinct from nullif(s.embedder, 'null')
-"""
-CLAIM = f"""
-update memories_featureset set embedding_lease_until = %(until)s
-where id = %(id)s and embedding_due_at <= %(now)s
-  and {leases.FREE.replace("lease_until", "embedding_lease_until")}
-returning id
-"""
-OF_THE_SET = """
-from memories_feature f join memories_entry e on e.layer = %(layer)s and e.item = f.id
-where f.set_id = %(set)s and f.ended_at is null"""
-HAS_VECTOR = """
-exists (select 1 from memories_vector v
-        where v.entry_id = e.id and v.embedding_model_id = %(model)s::int2)"""
-MISSING = f"""
-select e.id {OF_THE_SET} and e.id > %(after)s and not {HAS_VECTOR} order by e.id limit %(most)s
-"""
-COUNT = f"select count(*) as total, count(*) filter (where {HAS_VECTOR}) as made {OF_THE_SET}"
-DROP = f"""
-with page as (select e.id {OF_THE_SET} and e.id > %(after)s and {HAS_VECTOR}
-              order by e.id limit %(most)s),
-     gone as (delete from memories_vector v using page
-              where v.entry_id = page.id and v.embedding_model_id = %(model)s)
-select max(id) as last from page
 """
 
 
@@ -125,19 +103,25 @@ def state_of(feature_set: FeatureSet) -> SetEmbedding:
     under_way = feature_set.embedding_due_at is not None or wanted != spoken
     state = "failing" if error else "under way" if under_way else "ready"
     model = wanted or workspace_index.index_of(feature_set.workspace_id).embedding_model
-    row = prepared_sql.rows(COUNT, _values(feature_set, model.pk if model else None))[0]
+    entries = _entries(feature_set)
+    total = entries.count()
     return SetEmbedding(
         wanted=str(wanted) if wanted else None,
         spoken=str(spoken) if spoken else None,
         state=state,
-        made=row.made if model else row.total,
-        total=row.total,
+        made=entries.filter(_has_vector(model)).count() if model else total,
+        total=total,
         error=error,
     )
 
 
-def _values(feature_set: FeatureSet, model_id: int | None, **more: int) -> dict[str, Any]:
-    return {"set": feature_set.pk, "layer": int(Layer.FEATURES), "model": model_id, **more}
+def _entries(feature_set: FeatureSet) -> QuerySet[Entry]:
+    features = Feature.objects.filter(set=feature_set, ended_at=None)
+    return Entry.objects.filter(layer=Layer.FEATURES, item__in=features.values("pk")).order_by("pk")
+
+
+def _has_vector(model: EmbeddingModel) -> Exists:
+    return Exists(Vector.objects.filter(entry_id=OuterRef("pk"), embedding_model_id=model.pk))
 
 
 def note(feature_set: FeatureSet) -> None:
@@ -152,8 +136,9 @@ def note(feature_set: FeatureSet) -> None:
 def enqueue_due() -> int:
     """Wake workers for the sets whose features lack vectors; return the number of tasks."""
     now = timezone.now()
-    prepared_sql.execute(NOTICE, {"now": now})
-    free = leases.free(now, "embedding_lease_until")
+    with connection.cursor() as cursor:
+        cursor.execute(NOTICE, {"now": now})
+    free = leases.free(now, LEASE)
     due = FeatureSet.objects.filter(free, embedding_due_at__lte=now).order_by("embedding_due_at")
     ids = list(due.values_list("pk", flat=True)[:MOST_POSTS])
     for set_id in ids:
@@ -169,12 +154,13 @@ def embed(set_id: uuid.UUID) -> int:
     set; a second one, after the lease of the first ran out, makes the same vectors again, which
     harms nothing.
     """
-    values = {"id": set_id, "now": timezone.now(), "until": leases.end()}
-    if not prepared_sql.rows(CLAIM, values):
+    now = timezone.now()
+    free = FeatureSet.objects.filter(leases.free(now, LEASE), pk=set_id, embedding_due_at__lte=now)
+    if not free.update(embedding_lease_until=leases.end()):
         return 0
     rows = FeatureSet.objects.filter(pk=set_id, embedding_lease_until__isnull=False)
     try:
-        with leases.renewed(rows.all, "embedding_lease_until") as work:
+        with leases.renewed(rows.all, LEASE) as work:
             return _embed(set_id, work.advance)
     finally:
         rows.update(embedding_lease_until=None)
@@ -210,9 +196,9 @@ def _fill(
 ) -> int:
     """Make vectors in bounded batches; what is made stays, whatever comes."""
     made, after, under = 0, 0, workspace_index.under_model(space, model)
+    missing = _entries(feature_set).exclude(_has_vector(model)).values_list("pk", flat=True)
     while True:
-        values = _values(feature_set, model.pk, after=after, most=reembedding.BATCH)
-        ids = [row.id for row in prepared_sql.rows(MISSING, values)]
+        ids = list(missing.filter(pk__gt=after)[: reembedding.BATCH])
         if not ids:
             return made
         made += reembedding.make(under, ids)
@@ -245,7 +231,8 @@ def _drop_before(space: WorkspaceIndex, feature_set: FeatureSet, wanted: Embeddi
     lock."""
     before = feature_set.embedding_model
     own = workspace_index.index_of(space.workspace_id).embedding_model_id
-    after: int | None = 0 if before and before != wanted and before.pk != own else None
-    while before and after is not None:
-        values = _values(feature_set, before.pk, after=after, most=reembedding.BATCH)
-        after = prepared_sql.rows(DROP, values)[0].last
+    if not before or before == wanted or before.pk == own:
+        return
+    made = _entries(feature_set).filter(_has_vector(before)).values_list("pk", flat=True)
+    while ids := list(made[: reembedding.BATCH]):
+        Vector.objects.filter(entry_id__in=ids, embedding_model_id=before.pk).delete()

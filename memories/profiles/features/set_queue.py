@@ -9,7 +9,6 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from memories.index import prepared_sql
 from memories.models import Episode, FeatureMark, FeatureSet, MemoryScope, MemorySession, SetDiscovery
 from memories.models.conversation import AHEAD
 from memories.profiles.features.config import config_of
@@ -17,7 +16,7 @@ from memories.queue import outbox
 from memories.queue.due_rows import Queue
 from memories.queue.leases import TakenOver
 from memoryproject.postgres import visible
-from workspaces.models import AuditEntry, Subject
+from workspaces.models import AuditEntry, Subject, Workspace
 
 # What waits to be taken into a set, which sets are due, and who has one.
 #
@@ -41,7 +40,7 @@ due = QUEUE.rows
 claim = QUEUE.claim
 # Per workspace: about whom something new was said, and the last id of it.
 NEW = """
-select w.id as workspace, news.last, news.subjects
+select w.id, news.last, news.subjects
 from workspaces_workspace w left join memories_setdiscovery d on d.workspace_id = w.id
 cross join lateral (
   select max(e.id::text)::uuid as last,
@@ -149,16 +148,16 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
     The set of a subject is made when something is first said about it.
     """
     looked = 0
-    for row in prepared_sql.rows(NEW, {"workspace": workspace_id}):
-        with visible.only(row.workspace):
-            _make_sets(row.workspace, row.subjects or [])
-            for feature_set in _touched(row.workspace, row.subjects or []):
+    for row in Workspace.objects.raw(NEW, {"workspace": workspace_id}):
+        with visible.only(row.pk):
+            _make_sets(row.pk, row.subjects or [])
+            for feature_set in _touched(row.pk, row.subjects or []):
                 recount(feature_set)
                 looked += 1
             # Episodes whose ids were made a while ago may still be committed: those are looked
             # at again.
             seen = min(row.last, id_at(timezone.now() - LATE))
-            SetDiscovery.objects.update_or_create(workspace_id=row.workspace, defaults={"seen": seen})
+            SetDiscovery.objects.update_or_create(workspace_id=row.pk, defaults={"seen": seen})
     return looked
 
 
@@ -167,8 +166,8 @@ def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
     written."""
     rows = [
         each
-        for row in prepared_sql.rows(NEW, {"workspace": workspace_id})
-        for each in _touched(row.workspace, row.subjects or [])
+        for row in Workspace.objects.raw(NEW, {"workspace": workspace_id})
+        for each in _touched(row.pk, row.subjects or [])
     ]
     for each in rows:
         count(each)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from pydantic import Field
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed, refuse
-from memories.index import entries, prepared_sql, workspace_index
+from memories.index import entries, workspace_index
 from memories.models import (
     Conversation,
     Episode,
@@ -36,9 +36,6 @@ from workspaces.scope import NotAllowed, Scope, subject_to_write
 DELETED, ROWS = 100, 1_000  # features, and rows of what hangs on a set, that go in one transaction
 
 LONGEST_KEY = 200
-OF_KEY = """
-select * from memories_featureset where workspace_id = %(workspace_id)s and key = %(key)s
-"""
 
 
 @declared
@@ -114,7 +111,7 @@ def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
 def make_own_set(subject: Subject) -> None:
     """Make the set that every subject has, when something is first said about it."""
     place = {"workspace_id": subject.workspace_id, "key": FeatureSet.own_key(subject.external_id)}
-    if prepared_sql.first(FeatureSet, OF_KEY, place) is None:
+    if not FeatureSet.objects.filter(**place).exists():
         FeatureSet.objects.bulk_create([FeatureSet(**place, subject=subject)], ignore_conflicts=True)
 
 

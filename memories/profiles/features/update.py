@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from memories import metrics
 from memories.errors import ProviderError
-from memories.index import prepared_sql, workspace_index
-from memories.models import Feature, FeatureSet, WorkspaceIndex
+from memories.index import workspace_index
+from memories.models import Feature, FeatureMark, FeatureSet, WorkspaceIndex
 from memories.profiles.features import apply, set_queue
 from memories.profiles.features.apply import ApplyResult, ChangeOrigin, Vectors
 from memories.profiles.features.commands import DELETE, KEEP, CommandPlan, RefusedCommand, plan
@@ -27,11 +27,6 @@ from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 LONGEST = 100.0  # seconds that one worker stays with one set
-# That each episode is taken in once is held by the table's key: a second mark would raise.
-MARK = """
-insert into memories_featuremark (set_id, episode_id, workspace_id, batch, folded_at)
-select %(set)s, id, %(workspace)s, %(batch)s, %(now)s from unnest(%(ids)s::uuid[]) id
-"""
 log = logging.getLogger(__name__)
 
 
@@ -153,14 +148,9 @@ def _apply(space: WorkspaceIndex, batch: EpisodeBatch, proposed: ProposedCommand
     result = apply.apply_commands(space, origin, planned.commands, vectors)
     result.refused = [*proposed.broken, *planned.refused]
     apply.keep_refused(origin, result.refused, ids)
-    marks = {
-        "set": feature_set.pk,
-        "workspace": feature_set.workspace_id,
-        "batch": origin.batch,
-        "now": timezone.now(),
-        "ids": ids,
-    }
-    prepared_sql.execute(MARK, marks)
+    made = {"workspace_id": feature_set.workspace_id, "batch": origin.batch, "folded_at": timezone.now()}
+    # That each episode is taken in once is held by the table's key: a second mark would raise.
+    FeatureMark.objects.bulk_create(FeatureMark(set=feature_set, episode_id=pk, **made) for pk in ids)
     if result.added or result.updated or result.deleted:
         AuditEntry.line(
             feature_set.workspace_id,

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -22,7 +22,6 @@ from memories.index import (
     due_summaries,
     due_vectors,
     entries,
-    prepared_sql,
     rebuild,
     workspace_index,
 )
@@ -89,8 +88,7 @@ def due_rows() -> list[uuid.UUID]:
 
 def all_due(workspace_id: uuid.UUID) -> None:
     """Have all summaries of a workspace made, as after an import."""
-    values = {"workspace": workspace_id, "all": True, "ids": [], "now": timezone.now()}
-    prepared_sql.execute(OF_TALKS, values)
+    _make_due(OF_TALKS, workspace_id)
     alone = Episode.objects.filter(workspace=workspace_id, conversation=None)
     for subject_id in alone.order_by().values_list("subject_id", flat=True).distinct():
         if subject_id is not None:
@@ -110,9 +108,14 @@ def start_again(index: WorkspaceIndex, episodes: QuerySet[Episode], beside: Iter
     gone = drop(index, Q(conversation__in=talks) | Q(kind__in=OF_SUBJECTS) & about)
     for statement, ids in ((OF_TALKS, talks), (OF_THEIR_SUBJECTS, subjects - {None})):
         if ids:
-            values = {"workspace": index.workspace_id, "all": False, "ids": list(ids)}
-            prepared_sql.execute(statement, values | {"now": timezone.now()})
+            _make_due(statement, index.workspace_id, ids)
     return gone
+
+
+def _make_due(statement: str, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID | None] | None = None) -> None:
+    values = {"workspace": workspace_id, "all": ids is None, "ids": list(ids or ()), "now": timezone.now()}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
 
 
 def drop(index: WorkspaceIndex, which: Q) -> int:

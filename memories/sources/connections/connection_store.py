@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 from pydantic import Field
 
@@ -16,7 +16,6 @@ from memories.documents.fetch_document import seal
 from memories.documents.hidden_words import without_secrets
 from memories.documents.search_documents import Tag
 from memories.errors import Conflict, Forbidden, Invalid, needed, refuse_narrow
-from memories.index import prepared_sql
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
 from memories.providers.web_fetch import refused_reason
@@ -200,7 +199,8 @@ def remove(scope: Scope, connection_id: uuid.UUID, *, erase_documents: bool) -> 
         _audit(scope, connection, "remove_connection", before=_shown(connection))
         if not erase_documents:
             source = connection.source_of(CONNECTORS[connection.provider].named_by)
-            prepared_sql.execute(LET_GO, {"connection": connection.pk, "source": source})
+            with connections["default"].cursor() as cursor:
+                cursor.execute(LET_GO, {"connection": connection.pk, "source": source})
             delete(connection)
             return None
         Connection.objects.filter(pk=connection.pk).update(next_sync_at=None)

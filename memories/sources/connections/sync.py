@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connections, transaction
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
@@ -25,7 +25,6 @@ from memories.documents.fetch_document import (
 )
 from memories.documents.hidden_words import keep_hidden, name_without_secrets, without_secrets
 from memories.errors import Conflict
-from memories.index import prepared_sql
 from memories.models import Connection, ConnectionItem, Document, Erasure, LongJob, SyncRun
 from memories.models.source_connection import digest_of
 from memories.privacy import erase
@@ -518,5 +517,6 @@ class Turn:
 def delete(connection: Connection) -> None:
     """Delete the connection in the caller's transaction; what was erased of it stays known."""
     source = connection.source_of(CONNECTORS[connection.provider].named_by)
-    prepared_sql.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
+    with connections["default"].cursor() as cursor:
+        cursor.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
     connection.delete()
