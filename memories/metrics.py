@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -66,7 +66,6 @@ COUNTS = {
     "set_fold": "Updates of feature sets from what was said.",
     "set_consolidation": "Consolidations of feature sets.",
 }
-SERVED = "memory_served"  # by memory: it goes to the cases about it, and to no page of counts
 PAUSE = 5.0  # seconds between the first count and the bell
 
 
@@ -156,16 +155,6 @@ def _add(name: str, amount: int, seconds: float, labels: dict[str, str]) -> None
         timer = threading.Timer(PAUSE, _call)
         timer.daemon = True
         timer.start()
-
-
-def count_each(name: str, label: str, values: Iterable[str]) -> None:
-    """Count one `name` for each value of a label. This does not start the timer of `ring`: other
-    counts made along with it do."""
-    with measures.lock:
-        for value in values:
-            key = (name, ((label, value),))
-            found = measures.held.get(key) or measures.held.setdefault(key, Measure(*key))
-            found.count += 1
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from memories import search
 from memories.api.feature_routes import FeatureJson
 from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson, PartJson
 from memories.index import workspace_index
+from memories.language.bounds import MOST_HITS
 from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW, FLOOR_OF_MANY
@@ -332,7 +333,7 @@ def request_of(body: SearchBody) -> SearchRequest:
 @declared
 @dataclass(frozen=True, slots=True)
 class ContextBody(SearchBody):
-    limit: Annotated[Whole, Field(ge=1, le=100, description="At most so many hits.")] = 50
+    limit: Annotated[Whole, Field(ge=1, le=MOST_HITS, description="At most so many hits.")] = 50
     tokens: Annotated[
         Whole,
         Field(

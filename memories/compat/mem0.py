@@ -41,7 +41,6 @@ from workspaces.models import Agent, Capability, Subject
 from workspaces.request_fields import AnyText, Flag, Free, Metadata, NullIs, Number, Text
 from workspaces.scope import Scope
 
-LARGEST_PAGE = 100
 LAST_SECOND = 253_370_764_800  # the last year that a date can have begins
 
 Score = Annotated[Number, Field(ge=0, le=1)]
@@ -101,7 +100,7 @@ class Mem0Search:
 @dataclass(frozen=True, slots=True)
 class Mem0Page:
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    page_size: Annotated[int, Field(ge=1)] = LARGEST_PAGE
+    page_size: Annotated[int, Field(ge=1)] = MOST_HITS
 
     @property
     def first(self) -> int:
@@ -114,7 +113,7 @@ class Mem0Page:
 
     @property
     def size(self) -> int:
-        return min(self.page_size, LARGEST_PAGE)
+        return min(self.page_size, MOST_HITS)
 
     def answer(self, request: Request, count: int, rows: Sequence[Any]) -> dict[str, Any]:
         """Return the rows of this page, with the addresses of the pages beside it, if any."""

@@ -18,7 +18,7 @@ from memories.documents import blobs
 from memories.documents.search_documents import DocumentHit, Tag
 from memories.errors import Invalid
 from memories.ingest.ingest_request import AT_ONCE
-from memories.language.bounds import LONGEST_QUERY
+from memories.language.bounds import LONGEST_QUERY, MOST_HITS
 from memories.models import Chunk, Document, Memory
 from memories.reading import guard
 from memories.search import Hit
@@ -43,7 +43,6 @@ from workspaces.scope import Scope
 sent = with_config(ConfigDict(extra="ignore", alias_generator=to_camel))
 
 DEEPEST = 10
-LARGEST_PAGE = 100
 NUMERIC = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte", "=": "eq"}
 Score = Annotated[Number, Field(ge=0, le=1)]
 CustomId = Annotated[Text, Field(max_length=150), NullIs("")]
@@ -145,7 +144,7 @@ class SupermemoryList(ContainerTags):
 
     @property
     def size(self) -> int:
-        return min(self.limit, LARGEST_PAGE)
+        return min(self.limit, MOST_HITS)
 
 
 @sent

@@ -12,7 +12,7 @@ from pydantic import Field
 from memories import ranking
 from memories.documents.document_store import State
 from memories.errors import Invalid
-from memories.language.bounds import LONGEST_QUERY
+from memories.language.bounds import LONGEST_QUERY, MOST_HITS
 from memories.meters import search_counts
 from memories.models import NOW, AsOf, Document
 from memories.models.document import IN_SPACES
@@ -42,8 +42,8 @@ class DocumentSearchOptions:
     """The options of a search in documents."""
 
     query: Annotated[Words, Field(max_length=LONGEST_QUERY)]
-    limit: Annotated[Whole, Field(ge=1, le=100, description="Documents.")] = 10
-    chunk_limit: Annotated[Whole, Field(ge=1, le=100, description="Chunks of each document.")] = 10
+    limit: Annotated[Whole, Field(ge=1, le=MOST_HITS, description="Documents.")] = 10
+    chunk_limit: Annotated[Whole, Field(ge=1, le=MOST_HITS, description="Chunks of each document.")] = 10
     container_tags: Annotated[
         tuple[Tag, ...], Field(max_length=100, description="Documents of any of these spaces.")
     ] = ()

@@ -1,5 +1,5 @@
 """Searches, counted by workspace, day, user and caller: how many, how many hits, how often none;
-and how often each memory was served to whom.
+and how often each memory was served to whom, which lifts the cases about it.
 
 A search only adds to sums in its process; the timer of metrics.py has them written soon.
 """
@@ -16,7 +16,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from memories import metrics
-from memories.models import MemoryUse, SearchUse
+from memories.models import MemoryUse, SearchUse, add_served
 from memoryproject.postgres import visible
 from workspaces.models import Subject, Workspace
 
@@ -148,6 +148,7 @@ def _write(taken: dict[SearchOf, SearchSum], served: dict[ServedTo, Counter[uuid
         if counted:
             columns = zip(*counted, strict=True)
             cursor.execute(ADD_SERVED, [list(column) for column in columns])
+            add_served(sum(served.values(), Counter()))
 
 
 def prune() -> int:

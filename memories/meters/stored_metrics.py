@@ -31,7 +31,6 @@ from memories.models import (
     Miss,
     Supersession,
     WorkspaceIndex,
-    add_served,
 )
 from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.models.operations import EPOCH, add_figures, workspace_in
@@ -147,13 +146,6 @@ def flush() -> None:
     costs.flush()
     search_counts.flush()
     with metrics.measures.taken() as taken:
-        served = [one for one in taken.values() if one.name == metrics.SERVED]
-        if served:
-            often = {uuid.UUID(dict(one.labels)["memory"]): one.count for one in served}
-            with crossings.everywhere():
-                add_served(often)
-            for one in served:  # they are written, whatever becomes of the others
-                del taken[one.name, one.labels]
         if not taken:
             return
         now = timezone.now()

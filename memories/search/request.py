@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import Field
 
+from memories.language.bounds import LONGEST_QUERY, MOST_HITS
 from memories.models import NOW, AsOf, Category, FactType, Layer, Link
 from memories.ranking import Weights
 from memories.search.filters import Filter
@@ -109,8 +110,8 @@ class Recency:
 class SearchOptions:
     """The options of a search, in the words of callers and of the server alike."""
 
-    query: Annotated[Words, Field(max_length=10_000)]
-    limit: Annotated[Whole, Field(ge=1, le=100)] = 10
+    query: Annotated[Words, Field(max_length=LONGEST_QUERY)]
+    limit: Annotated[Whole, Field(ge=1, le=MOST_HITS)] = 10
     user_id: Annotated[ExternalId, Field(description="What is about this subject or nobody in particular.")] = ""
     agent_id: Annotated[ExternalId, Field(description="As this agent sees it; for keys without an agent.")] = ""
     thread_id: Annotated[ExternalId, Field(description="Adds this thread's own memories.")] = ""

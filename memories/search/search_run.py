@@ -79,7 +79,6 @@ def answer_to(question: SearchQuestion) -> SearchAnswer:
     told = () if scope.actor == WORKER else served  # a proof or a golden question serves nobody
     search_counts.count(scope.workspace_id, subject, len(hits), scope.actor, served=told)
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
-    metrics.count_each(metrics.SERVED, "memory", map(str, served))
     if 0 < settings.SLOW_SEARCH_SECONDS <= took:
         log.warning(
             "Slow search in workspace %s: %.0f ms, %.0f of them for the ranking %s of %s; %d hits",

@@ -8,14 +8,13 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from memories import metrics
 from memories.belief import cases, resolve, review
 from memories.belief.cases import CaseDecision
 from memories.belief.cases.case_decision import Replaced
 from memories.belief.resolve import CaseAbout, NewItem
 from memories.errors import Conflict
 from memories.meters import stored_metrics
-from memories.models import Case, CaseItem, Fact, Figure, Memory, Supersession, rank_of, topic_of
+from memories.models import Case, CaseItem, Fact, Memory, Supersession, rank_of, topic_of
 from memories.worker import sweep
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject
@@ -209,7 +208,6 @@ def test_what_is_served_more_often_is_decided_first(alice: Person) -> None:
     assert last.served == 20
     assert last.risk_now > before
     assert last.rank == pytest.approx(rank_of(last.risk, last.created_at, last.served))
-    assert not Figure.objects.filter(name=metrics.SERVED).exists()
 
 
 def test_what_was_served_is_counted_once_though_other_counts_have_to_wait(

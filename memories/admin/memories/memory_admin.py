@@ -26,6 +26,7 @@ from memories.admin.search.search_page import SearchPage
 from memories.admin.search.why_not_page import WhyNotPage
 from memories.admin.settings.visibility_page import VisibilityPage
 from memories.belief import cases, review
+from memories.language.bounds import LONGEST_ID
 from memories.meters import search_counts
 from memories.models import (
     Category,
@@ -192,7 +193,7 @@ class EndDateForm(forms.Form):
 
 class MoveForm(forms.Form):
     user = forms.CharField(
-        max_length=255,
+        max_length=LONGEST_ID,
         label=gettext_lazy("To the person"),
         help_text=gettext_lazy("The userId of whom it is about. Its versions and facts go with it."),
         widget=UnfoldAdminTextInputWidget,

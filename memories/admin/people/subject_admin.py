@@ -28,6 +28,7 @@ from memories.belief import review
 from memories.belief.cases import ask_pair
 from memories.errors import NotFound, needed
 from memories.index.workspace_index import index_of
+from memories.language.bounds import LONGEST_ID
 from memories.meters import search_counts
 from memories.models import LegalHold
 from memories.privacy import legal_holds
@@ -38,7 +39,6 @@ from workspaces.adminbase.target_names import names_of
 from workspaces.models import Capability, Subject
 
 MOST_TALKS = 30
-LONGEST_NAME = 255
 SHOWN = {
     "glance": _("At a glance"),
     "life": _("Timeline"),
@@ -67,7 +67,7 @@ class HoldForm(forms.Form):
 
 
 class RenameForm(forms.Form):
-    name = forms.CharField(required=False, max_length=LONGEST_NAME, widget=UnfoldAdminTextInputWidget)
+    name = forms.CharField(required=False, max_length=LONGEST_ID, widget=UnfoldAdminTextInputWidget)
     metadata = forms.JSONField(required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}))
 
     def clean_metadata(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class RenameForm(forms.Form):
 
 class MergeForm(forms.Form):
     into = forms.CharField(
-        max_length=LONGEST_NAME,
+        max_length=LONGEST_ID,
         label=_("Into"),
         help_text=_("The userId of the person that stays."),
         widget=UnfoldAdminTextInputWidget,
@@ -149,7 +149,7 @@ class SubjectAdmin(PeopleList):
         user = request.POST.get("user", "").strip()
         try:
             chosen = review.SplitOff(*(_ids(request.POST.getlist(name)) for name in ("memory", "conversation")))
-            if not user or len(user) > LONGEST_NAME:
+            if not user or len(user) > LONGEST_ID:
                 raise forms.ValidationError(gettext("Name the person whom it is about."))
             if "confirmed" in request.POST:
                 made = review.split(scope, row.pk, user, chosen)

@@ -11,6 +11,7 @@ from memories import ingest
 from memories.errors import ProviderError
 from memories.index import workspace_index
 from memories.ingest import IngestRequest, NewMessage
+from memories.language.bounds import LONGEST_QUERY
 from memories.models import Episode, MemorySession
 from memories.providers import ModelQuestion, network
 from memories.queue import outbox
@@ -63,7 +64,7 @@ def recall(scope: Scope, place: TalkPlace, words: str, turn_id: str = "") -> Con
     where it is stored already. Raises Invalid, Forbidden."""
     own = {"not": {"field": f"metadata.{MARK}", "op": "eq", "value": turn_id}}
     request = SearchRequest(
-        words[:10_000],
+        words[:LONGEST_QUERY],
         limit=HITS,
         user_id=place.user_id,
         layers=tuple(LAYERS),

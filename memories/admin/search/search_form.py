@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from memories.language.bounds import LONGEST_QUERY
 from memories.search import RANKINGS, SearchRequest
 from workspaces.adminbase.access import Access
 from workspaces.models import Workspace
@@ -31,7 +32,7 @@ class SearchForm(forms.Form):
         empty_label=None,
         widget=UnfoldAdminSelectWidget,
     )
-    query = text("Query", most=10_000)
+    query = text("Query", most=LONGEST_QUERY)
     user = text("User id", "Whom the search is about.")
     agent = text("Agent id", "Who asks.")
     thread = text("Thread id")

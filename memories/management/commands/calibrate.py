@@ -14,6 +14,7 @@ from memories.errors import ProviderError
 from memories.evaluation import labelled_conversations
 from memories.evaluation.story_files import read_lines
 from memories.index import configured_embedder, workspace_index
+from memories.language.bounds import LONGEST_ID, LONGEST_QUERY
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.management.progress import progress
 from memories.models import EmbeddingModel
@@ -23,8 +24,6 @@ from memories.quality.calibrate_thresholds import Calibration, LabelledQuestion
 from memories.transcripts import Unreadable
 from memoryproject.postgres import visible
 from workspaces.scope import Scope, worker_scope
-
-LONGEST, EXTERNAL_ID = 10_000, 255  # characters, as a search takes them
 
 
 class Command(CommandWithExamples):
@@ -159,10 +158,10 @@ def _question(row: dict[str, Any]) -> JudgedQuestion:
     if unknown := sorted(row.keys() - {"query", "userId", "answerable"}):
         raise ValueError(f"it has {', '.join(unknown)}; known are query, userId, answerable")
     query, user_id, is_answered = row.get("query"), row.get("userId", ""), row.get("answerable")
-    if not isinstance(query, str) or not query.strip() or len(query) > LONGEST:
-        raise ValueError(f"query is a text of 1 to {LONGEST} characters")
-    if not isinstance(user_id, str) or len(user_id) > EXTERNAL_ID:
-        raise ValueError(f"userId is a text of at most {EXTERNAL_ID} characters")
+    if not isinstance(query, str) or not query.strip() or len(query) > LONGEST_QUERY:
+        raise ValueError(f"query is a text of 1 to {LONGEST_QUERY} characters")
+    if not isinstance(user_id, str) or len(user_id) > LONGEST_ID:
+        raise ValueError(f"userId is a text of at most {LONGEST_ID} characters")
     if not isinstance(is_answered, bool):
         raise ValueError("answerable is true or false")
     return JudgedQuestion(query, user_id, is_answered)

@@ -20,7 +20,7 @@ from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
 from memories.exchange.import_without_repeats import ImportOptions, import_transcript
-from memories.language.bounds import LONGEST_ID
+from memories.language.bounds import LONGEST_ID, MOST_MESSAGES
 from memories.management.command_options import CommandWithExamples, one_workspace, whole_number
 from memories.management.import_report import Survey, Tally, survey
 from memories.management.progress import Steps, interruptible, shown_job
@@ -35,7 +35,6 @@ PART = 1 << 20
 
 # Endings of the files that are taken from a folder; a file named itself may have any name.
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".txt"})
-LARGEST_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--format", choices=FORMATS, help="default: told by the content")
         parser.add_argument("--mode", choices=MemorySession.Mode.values, default="sync")
         parser.add_argument("--extract", choices=MemorySession.Extract.values, default="auto")
-        parser.add_argument("--batch", type=whole_number(1, LARGEST_BATCH), default=100, help="messages per ingest")
+        parser.add_argument("--batch", type=whole_number(1, MOST_MESSAGES), default=100, help="messages per ingest")
         parser.add_argument("--documents", action="store_true", help="files of any kind, each as a document")
         parser.add_argument("--space", action="append", default=[], help="of the documents; may be given again")
         parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
