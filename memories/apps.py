@@ -1,15 +1,8 @@
 import gc
-import importlib
 
 from django.apps import AppConfig
 
 from memories.management import checks
-
-# Imported before everything that imports it from deep in the stack: there its calls to compile
-# expressions cross the end of a piece of Python's stack, and each takes and gives back 16 kB, a
-# hundred thousand times. By name: an import statement would change the order in which mypy's plugin
-# meets the models.
-importlib.import_module("memories.language.english.instead")
 
 COLLECT_AFTER = (50_000, 20, 20)  # objects, young collections, middle ones
 

@@ -29,7 +29,6 @@ from memories.language.english import (
     anchors,
     asked_attribute,
     case_words,
-    change_clauses,
     claim_worth,
     clauses,
     corrections,
@@ -37,7 +36,6 @@ from memories.language.english import (
     exact_values,
     find_claims,
     gatekeeper,
-    instead,
     lexical,
     numbers,
     order_evidence,
@@ -64,10 +62,8 @@ from memories.language.english.referents import People, Talk
 from memories.language.english.same_thing import ToldThing, names_in
 from memories.language.english.statements import (
     auxiliaries,
-    implied_ends,
     instruction_kinds,
     read_statement,
-    uncertain_ends,
     wording,
 )
 from memories.profiles.features import facts_to_features, feature_prompts
@@ -219,19 +215,12 @@ READERS: dict[str, Callable[[str], object]] = {
     "language.english.spoken_intents.is_of_work": spoken_intents.is_of_work,
     "language.english.spoken_intents.is_talk": spoken_intents.is_talk,
     "language.english.spoken_intents.named_in": spoken_intents.named_in,
-    "language.english.change_clauses.may_change": change_clauses.may_change,
-    "language.english.instead.does_now": instead.does_now,
-    "language.english.instead.given_up": lambda text: instead.given_up(text, is_instead=True),
-    "language.english.instead.may_be": instead.may_be,
-    "language.english.instead.parts": instead.parts,
     "language.english.corrections.anew": lambda text: corrections.anew(text, "no, Rome"),
     "language.english.anchors.anchors": anchors.anchors,
     "language.english.corrections.has_value": corrections.has_value,
     "language.english.corrections.without_denied": lambda text: corrections.without_denied(text, "Oslo"),
     "language.english.reasons.is_held_now": reasons.is_held_now,
     "language.english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
-    "language.english.statements.uncertain_ends.if_so": uncertain_ends.if_so,
-    "language.english.statements.replacement.may_end": statements.may_end,
     "language.english.statements.asides.aside": reasons.aside,
     "language.english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
     "language.english.statements.instruction_kinds.is_permission": instruction_kinds.is_permission,
@@ -314,7 +303,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "language.english.reasons.rests_on": lambda text: reasons.rests_on(GROUND, text),
     "language.english.standing_wishes.standing_wishes": standing_wishes.standing_wishes,
     "language.english.standing_wishes.preference": standing_wishes.preference,
-    "language.english.statements.implied_ends.is_life_event": implied_ends.is_life_event,
     "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)]),
     "search.confidence.speaks_of": lambda text: speaks_of(text, hit(text), is_sure=True),
     "search.confidence.signs_of": lambda text: signs_of(text, [passage(text)]),
@@ -330,9 +318,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "language.english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "language.english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "language.english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
-    "language.english.short_answers.instead": lambda text: (
-        short_answers.instead("Still on tea?", text) or short_answers.instead(text, "Rome")
-    ),
     "language.english.short_answers.taken_up": lambda text: (
         short_answers.taken_up(WHETHER, text) or short_answers.taken_up(text, "I go daily")
     ),

@@ -67,11 +67,11 @@ def test_an_attribute_that_is_switched_off_replaces_nothing_here(alice: Person, 
     assert [each for each in alice.live() if "Rome" not in each] == []
 
 
-def test_an_event_that_is_switched_off_ends_nothing(alice: Person) -> None:
-    rule = "ended:finish"
+def test_words_of_an_end_that_are_switched_off_end_nothing(alice: Person) -> None:
+    rule = "ended:sell"
     workspace_settings.switch_decision(alice.scope, rule, is_off=True)
-    alice.tell("Ada is writing a thesis", user_id="u")
-    alice.tell("Ada finished her thesis", user_id="u")
+    alice.tell("Ada drives a Fiat", user_id="u")
+    alice.tell("Ada sold her Fiat", user_id="u")
     assert len(alice.live()) == 2
     with pytest.raises(Invalid):
         workspace_settings.switch_decision(alice.scope, "slot:nonsense", is_off=True)

@@ -113,7 +113,6 @@ def test_what_begins_with_its_verb_is_said_of_the_user(old: str, new: str) -> No
         ("Liv leads the lab", "Bo took over the lab"),
         ("Ada lives in Porto", "Ada lives in Porto Alegre"),
         ("Liv is responsible for parsing", "Bo is responsible for parsing now"),
-        ("Ada has a parrot named Bo", "Bo died last week"),
         ("Ada eats liquorice every day", "Ada gave up liquorice"),
         ("Ada is sailing to Malta on Friday", "Ada's trip to Malta got cancelled"),
         ("Ada is vegan", "Ada has started eating meat again"),

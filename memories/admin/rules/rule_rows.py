@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop, ngettext
 from memories.index import workspace_index
 from memories.language import bounds
 from memories.language.english.patterns.library import PATTERNS
-from memories.language.english.plain_words import ENDED, IMPLIED, RULES, attribute_words, rule_words
+from memories.language.english.plain_words import ENDED, RULES, attribute_words, rule_words
 from memories.language.english.statements.rule_names import ENDS, ONE_AT_A_TIME, VERBS_OF, ShippedRule
 from memories.language.english.statements.wording import root
 from memories.language.english.workspace_patterns import RULE
@@ -169,12 +169,10 @@ def _shipped(rule: ShippedRule, off: Sequence[str], decided: Mapping[str, Decisi
     if rule.name in VERBS_OF:
         rate = _of_verbs(VERBS_OF[rule.name], decided)
         title = _("somebody says: %(verbs)s") % {"verbs": rule.says}
-    elif rule.name.startswith(IMPLIED):
-        title = rule.name.removeprefix(IMPLIED)
     return RuleRow(
         rule.name,
         title,
-        rule.says if rule.name.startswith(IMPLIED) else "",
+        "",
         rule.examples[:EXAMPLES],
         rule.counter_examples[:EXAMPLES],
         decided_counts(rate),

@@ -67,7 +67,7 @@ def ask_pair(scope: Scope, one_id: uuid.UUID, other_id: uuid.UUID) -> Case:
         workspace_id=scope.workspace_id,
         old=old,
         new=new,
-        rule=statements.VALUES,
+        rule="values",
         method="manual",
         state=State.PENDING,
         decided_by=scope.actor,

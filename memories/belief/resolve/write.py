@@ -32,7 +32,7 @@ from memories.belief.resolve.protected_memories import Policy, Replacement, held
 from memories.belief.touches import NewTouch, TouchedMemory, said_later, write_touches
 from memories.index import entries, prepared_sql, repair, row_marks, workspace_index
 from memories.index.nearest import Pair, Placement
-from memories.language.english.plain_words import ENDED, IMPLIED
+from memories.language.english.plain_words import ENDED
 from memories.language.english.statements import PastPeriod, Reading, is_said_by, past_period, read, true_from
 from memories.models import (
     Citation,
@@ -48,7 +48,7 @@ from workspaces.models.workspace import uuid7
 
 State = Supersession.State
 log = logging.getLogger(__name__)
-ENDING = (ENDED, IMPLIED, "denied", "over")  # rules by which something is over, and nothing takes its place
+ENDING = (ENDED, "denied", "over")  # rules by which something is over, and nothing takes its place
 SURE = 0.95  # that a claim is to a memory what the rules of statements say
 SAID_AGAIN = "was forgotten as private"  # why what is said again waits for a person
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from memories.language.english import change_clauses, pasted_text
+from memories.language.english import pasted_text
 from memories.language.english.patterns.pattern import KIN, NAME, PEOPLE, PETS
 from memories.language.english.verbs import PAST
 
@@ -151,8 +151,7 @@ _opening = re.compile(
 class Clause:
     """One clause: `text` is without opening interjections; [start, end) is its place, ends trimmed.
 
-    The `text` of a list's item includes the words that head the list; that of one of two clauses
-    that tell a change (`is_change`) includes what it takes from the other.
+    The `text` of a list's item includes the words that head the list.
     """
 
     text: str
@@ -161,7 +160,6 @@ class Clause:
     is_question: bool
     is_answer: bool = False
     is_item: bool = False
-    is_change: bool = False
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -192,20 +190,12 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def of_text(text: str) -> Sequence[Clause]:
     """Return the clauses of all sentences of `text`, in order."""
-    return _of_message(text) if len(text) <= pasted_text.MESSAGE else _told_whole(text)
+    return _of_message(text) if len(text) <= pasted_text.MESSAGE else tuple(_of_text(text))
 
 
-def _told_whole(text: str) -> Sequence[Clause]:
-    told = [(each, each.text) for each in _of_text(text)]
-    if not any(change_clauses.may_change(words) for _, words in told):
-        return tuple(each for each, _ in told)
-    return tuple(
-        each if words is None else replace(each, text=words, is_change=not each.is_question)
-        for each, words in change_clauses.changed(told)
-    )
-
-
-_of_message = lru_cache(maxsize=16)(_told_whole)  # gatekeeper and patterns read the same messages
+@lru_cache(maxsize=16)  # gatekeeper and patterns read the same messages
+def _of_message(text: str) -> Sequence[Clause]:
+    return tuple(_of_text(text))
 
 
 def _of_text(text: str) -> Iterator[Clause]:

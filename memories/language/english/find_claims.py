@@ -32,7 +32,6 @@ from memories.language.english.patterns.instructions import WITH_A_TASK
 from memories.language.english.patterns.pattern import Found, Pattern
 from memories.language.english.referents import UNKNOWN, Talk
 from memories.language.english.shorten_clause import shortened
-from memories.language.english.statements import is_life_event, may_end
 from memories.language.english.verbs import PAST
 
 CERTAIN, SURE, FIRM, FAIR, LOOSE = (
@@ -165,8 +164,6 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
     if confidence >= SURE and fit.weight >= (1 if confidence >= CERTAIN else 2):
         return True
     if (fit.clause.is_item or fit.clause.is_answer) and confidence >= FAIR and fit.weight:
-        return True
-    if fit.clause.is_change and confidence >= LOOSE and fit.weight:
         return True
     if fit.pattern.name in claim_worth.OF_WORK and fit.weight:
         return True
@@ -316,7 +313,6 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
             whole = read_clause.plain(text[clause.start : clause.end])
             answer = short_answers.affirmed(question, whole)
             answer = answer or short_answers.completed(question, words)
-            answer = answer or short_answers.instead(question, whole)
             answer = answer or short_answers.taken_up(question, words)
         question = ""
         if answer:
@@ -375,13 +371,6 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     reason = doubt(fit.match.string, fit.pattern)
     if not reason or reason == "unfinished":
         return fit, reason
-    # What has changed is no matter of the moment, nor of the work at hand.
-    if reason in claim_worth.OUTWEIGHED and (
-        fit.clause.is_change or is_life_event(f"User {fit.match.string}") or may_end(fit.match.string)
-    ):
-        is_at_hand = reason == "task" and fit.pattern.name in claim_worth.STILL_AT_HAND
-        is_told = not (is_at_hand or claim_worth.DEFIANT.search(fit.match.string))
-        return fit, "" if is_told else reason
     for words in shortened(fit.match.string, to_machine=telling.to_machine):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
         # A one-time request does not become a standing wish when it is cut short.

@@ -6,7 +6,6 @@ The outcome is a clause in the answerer's first person, which patterns read like
 import re
 
 from memories.language.english import read_clause, verbs
-from memories.language.english.instead import takes_place
 from memories.language.english.numbers import words_from
 
 LONGEST = 10  # words of an answer that may lean on its question
@@ -146,50 +145,12 @@ _owners = {"you": "I", "your": "my", "yours": "mine", "yourself": "myself"}
 _second = re.compile(r"\b(?:you|yours?|yourself)\b", re.IGNORECASE)
 
 
-# "Do you still drive the Fiat?", "Still on almond milk?", and what there is instead of it
-_still = re.compile(
-    r"(?:(?:do you|are you|is it|have you|you) )?still (?:(?P<verb>use|drive|ride|play|drink|eat|take|wear|read|watch|speak|study|teach|train|cook|order|like|prefer|practi[sc]e|do)"
-    r"|on|with|into|using|driving|riding|playing|drinking|eating|taking|wearing|doing|going to|a fan of) (?:(?:the|your|that|any) )?(?P<old>[^,;]{2,40}?)(?: (?:these days|then|now|every day|at home|at all))?",
-    re.IGNORECASE,
-)
-_not_it = re.compile(
-    r"(?:(?:no|nope|nah|not any ?more|no longer|not any longer|not since [^,.]{2,20})[,.!]? (?:(?:but )?(?:now )?(?:it|that)(?:['’]s| is) )?|(?:now )?it(?:['’]s| is) )"
-    r"(?P<new>(?!(?:I|we|it|not|no|never|they|he|she|that|this|there|maybe|sometimes|less|more|much|rarely|and|but)\b)[^,.;!?]{2,40}?) (?:now|these days|nowadays|instead)[.!]*",
-    re.IGNORECASE,
-)
-_gone_to = re.compile(
-    r"(?:(?:no|nope|nah|not any ?more)[,.!]? )?(?P<went>(?:I|we)(?: have|['’]ve)? (?:just |since |recently )*(?:switched|converted)(?: back)?) to (?P<new>[^,.;!?]{2,60})[.!]*",
-    re.IGNORECASE,
-)
-
-
-def instead(question: str, answer: str) -> str:
-    """Return the clause for an answer that names a replacement: "Still on almond milk?" "No, oat
-    these days"."""
-    asked, said = _still.fullmatch(_body(question)), answer.strip()
-    if asked is None or len(said.split()) > LONGEST:
-        return ""
-    went = _gone_to.fullmatch(said)
-    if went and takes_place(went["new"].removeprefix("the "), asked["old"]):
-        return f"{went['went']} from {asked['old']} to {went['new']}"
-    put = _not_it.fullmatch(said)
-    if put and takes_place(put["new"].removeprefix("the "), asked["old"]):
-        verb = (asked["verb"] or "go for").lower()
-        return f"I {verb} {put['new']} instead of {asked['old']} now"
-    return ""
-
-
 def says(question: str, answer: str) -> bool:
     """Tell whether a short `answer` makes a claim, completed by the `question` before it."""
     first = _first_sentence.match(answer)
     words = read_clause.plain(answer)
     opening = read_clause.plain(first[0]) if first else words
-    return bool(
-        assented(question, words)
-        or affirmed(question, opening)
-        or completed(question, opening)
-        or instead(question, words)
-    )
+    return bool(assented(question, words) or affirmed(question, opening) or completed(question, opening))
 
 
 def assented(question: str, answer: str) -> str:

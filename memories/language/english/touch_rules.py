@@ -47,7 +47,8 @@ _change = _any_of(
     /gave (?:it |them |that )?up/given? up/giving up/quit/stopp_/dropp_/ditch_/swapp?_/switch_/moved/moving/changed/changing/replaced/replacing
     /sold/selling/got rid of/traded/handed (?:in|over|back)/done with/finished with/cancell?_/broke up/split(?: up)?
     /divorc_/died/passed away/packed (?:it )?in/retired/resign_/fired/laid off/clos_ down/shut down/expired/lapsed/migrated
-    /migrating/deprecated/decommissioned/bumped/went back/last (?:day|one)/farewell/goodbye/became/turned into
+    /migrating/deprecated/decommissioned/bumped/graduat_/finished/completed/handed in/healed/recovered/outgrew/shaved off
+    /got over/overcame/paid (?:off|back)/came off/went back/last (?:day|one)/farewell/goodbye/became/turned into
     /is (?:dead|gone|history|over)/left/ex"""
 )
 _lasts = _any_of("still/remains?/stays?/unchanged/as (?:before|ever|always)/the same/keeps?/continues?")

@@ -14,11 +14,10 @@ from memories.language.english.statements.compare import (
     relation,
 )
 from memories.language.english.statements.duplicates import Relation
-from memories.language.english.statements.implied_ends import PastPeriod, is_life_event, past_period, true_from
+from memories.language.english.statements.past_times import PastPeriod, past_period, true_from
 from memories.language.english.statements.read_statement import Reading, is_said_by, read, slot_keys
-from memories.language.english.statements.replacement import NUMBERED, UNKNOWN, came_before, may_end, negates
+from memories.language.english.statements.replacement import NUMBERED, UNKNOWN, came_before, negates
 from memories.language.english.statements.restated import restates
-from memories.language.english.statements.two_values import VALUES
 
 __all__ = [
     "NO_WORDS",
@@ -32,16 +31,13 @@ __all__ = [
     "Relation",
     "Slot",
     "UNKNOWN",
-    "VALUES",
     "are_rivals",
     "are_strangers",
     "came_before",
     "prefilter",
     "prefilter_of",
-    "is_life_event",
     "is_said_by",
     "is_still",
-    "may_end",
     "negates",
     "past_period",
     "read",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memories.language.bounds import WHOLE
-from memories.language.english.plain_words import ENDED, IMPLIED, SLOT
+from memories.language.english.plain_words import ENDED, SLOT
 from memories.language.english.statements.asides import aside
 from memories.language.english.statements.attributes import NO_WORDS, OwnWords, Slot
 from memories.language.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
@@ -28,16 +28,12 @@ from memories.language.english.statements.duplicates import (
     is_family,
     is_richer,
     light,
-    meet,
     near,
     turned_round,
     weight,
 )
-from memories.language.english.statements.implied_ends import events, implied
 from memories.language.english.statements.read_statement import ME, MY, Reading, change_roots, read
 from memories.language.english.statements.replacement import denied, ended, ending_verbs, new_value, over, replaced
-from memories.language.english.statements.two_values import two_values
-from memories.language.english.statements.uncertain_ends import if_so, opposed
 from memories.language.english.statements.word_lists import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.language.english.statements.wording import Word, root, texts
 
@@ -88,49 +84,18 @@ def relation(
     found = _relation(old, new, cosine, threshold, words)
     if found.kind == "update" and _is_beside(old, new, found.rule, threshold, words):
         return Relation("unsure", found.rule)  # what it rests on has ended
-    if found.kind == "different" and " and " in new.statement and meet(old, new):
-        # "sold the boat and bought a kayak" ends what one of its clauses ends.
-        match = _clause.fullmatch(new.statement.rstrip(".!"))
-        who, *parts = match.group("who", "first", "second") if match else ("",)
-        for part in parts:
-            clause = read(f"{who} {part}", words)
-            if clause.is_negated or clause.change or events(clause):
-                told = _relation(old, clause, None, threshold, words)
-                if told.kind == "update":
-                    return told
-    if doubted := if_so(new.statement):
-        # What may have ended is for a person to say.
-        told = _relation(old, read(doubted, words), None, threshold, words)
-        ended = told if found.kind == "different" else found
-        is_end = ended.rule.partition(":")[0] in _ending
-        if found.kind == "update" or ended.kind in ("update", "unsure") and is_end:
-            return Relation("unsure", ended.rule)
-    if found.kind == "update" and is_by_name(old, new) and not is_family(old, new):
-        return Relation("unsure", found.rule)  # there may be two of that name
-    if found.kind == "different" and (lost := _lost_reason(old, new, threshold, words)):
-        return Relation("unsure", lost)
+    # What may have ended is for a person to say.
+    if found.kind == "update" and (_hedged.search(new.statement) or (is_by_name(old, new) and not is_family(old, new))):
+        return Relation("unsure", found.rule)
     return found
 
 
-def _lost_reason(old: Reading, new: Reading, threshold: float, words: OwnWords) -> str:
-    """Return the rule by which `new` ends the reason of the old one, "because she is pregnant"; ""
-    if it does not. Without its reason the old one is doubtful, whoever gave that reason."""
-    match = aside(old.statement)
-    if match is None or not match["why"] or not (new.is_negated or new.change or events(new)):
-        return ""
-    who = old.statement.split()[0]
-
-    def named(found: re.Match[str]) -> str:
-        return f"{who} {_IS.get(found[1], found[1] or 'has')}"
-
-    reason = _of_himself.sub(named, old.statement[match.end() :])
-    told = _relation(read(reason, words), new, None, threshold, words)
-    is_ended = told.kind == "update" and told.rule.partition(":")[0] in _ending
-    return told.rule if is_ended else ""
-
-
-_of_himself = re.compile(r"^(?:they|he|she) (\w+)|^of (?:their|his|her)\b")
-_IS = {"are": "is", "have": "has", "do": "does"}
+_hedged = re.compile(
+    r"\b(?:probably|possibly|maybe|perhaps|apparently|supposedly|presumably|likely"
+    r"|(?:think|guess|believe|suppose|fear|seem|look|sound)s? (?:that|they|he|she|it|like|as)"
+    r"|not (?:\w+ )?(?:sure|certain|settled|confirmed|signed|decided|final) yet)\b",
+    re.IGNORECASE,
+)
 
 
 def _is_beside(old: Reading, new: Reading, rule: str, threshold: float, words: OwnWords) -> bool:
@@ -144,11 +109,7 @@ def _is_beside(old: Reading, new: Reading, rule: str, threshold: float, words: O
     return _relation(main, new, None, threshold, words).kind != "update"
 
 
-_ending = frozenset(rule.partition(":")[0] for rule in ("denied", "over", ENDED, IMPLIED))
-_clause = re.compile(
-    r"(?P<who>(?:[A-Z][\w-]*(?:['’]s [a-z][\w-]*)?|The [\w-]+)) (?P<first>[^,;]{3,120}?),? and "
-    r"(?P<second>(?:[a-z]+s|[a-z]+ed|live|work|study|play|drive|use|own|gave|bought|sold|got|went|took|left|found|has|had|does|now) [^;]{3,160})"
-)
+_ending = frozenset(rule.partition(":")[0] for rule in ("denied", "over", ENDED))
 
 
 def _relation(old: Reading, new: Reading, cosine: float | None, threshold: float, words: OwnWords) -> Relation:
@@ -160,12 +121,9 @@ def _relation(old: Reading, new: Reading, cosine: float | None, threshold: float
         or over(old, new, overlap)
         or ended(old, new, words)
         or replaced(old, new, overlap)
-        or implied(old, new, words.off)
         or new_value(old, new, overlap)
         or turned_round(old, new, overlap)
-        or opposed(old, new)
         or duplicate(old, new, overlap)
-        or two_values(old, new, overlap)
         or near(old, new, overlap, cosine, threshold)
         or DIFFERENT
     )
@@ -350,8 +308,6 @@ def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
     """Tell whether a statement tells of no change, denies and ends nothing, and gives no attribute
     a value."""
     if reading.is_negated or reading.change or reading.ousted or reading.slots:
-        return False
-    if events(reading) or if_so(reading.statement):
         return False
     return ending_verbs(own.changes).isdisjoint(reading.clause_verbs)
 

@@ -21,9 +21,7 @@ from memories.language.english.statements.duplicates import (
     subject_words,
     weight,
 )
-from memories.language.english.statements.implied_ends import events, words_ended
-from memories.language.english.statements.read_statement import Reading, change_roots, read
-from memories.language.english.statements.uncertain_ends import if_so, words_opposed
+from memories.language.english.statements.read_statement import Reading, change_roots
 from memories.language.english.statements.word_lists import ENDINGS, EVENTS, HABITS, KINDS, NOW_SINGLE, SINGLE_ROLES
 from memories.language.english.statements.wording import MONTHS, RELATIVE_DATES, Word, root
 
@@ -90,25 +88,21 @@ class _Verbs:
     verbs: frozenset[str]
     ended: frozenset[str]
     is_any: bool
-    needs_object: bool
-    ends_ongoing: bool
 
 
 @lru_cache(maxsize=64)
 def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
     """Return the endings that ship, then a workspace's own."""
-    rows = [(True, row.verbs, row.ended, row.needs_object) for row in ENDINGS]
-    rows += [(False, change.verbs, change.ended, True) for change in changes]
+    rows = [(True, row.verbs, row.ended) for row in ENDINGS]
+    rows += [(False, change.verbs, change.ended) for change in changes]
     return tuple(
         _Verbs(
             f"{ENDED}{verbs.split()[0]}" if is_shipped else "",
             frozenset(map(root, verbs.split())),
             frozenset(map(root, ended.split())) - {"*"},
             ended == "*",
-            needs_object,
-            "ongoing" in ended,
         )
-        for is_shipped, verbs, ended, needs_object in rows
+        for is_shipped, verbs, ended in rows
     )
 
 
@@ -159,47 +153,28 @@ def over(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     return Relation("update" if overlap.added < 1 else "unsure", "over")
 
 
-def may_end(statement: str) -> bool:
-    """Tell whether something that lasts may be over by a statement, without certainty."""
-    doubted = if_so(statement)
-    if not doubted:
-        return False
-    reading = read(doubted)
-    return bool(events(reading) or reading.clause_verbs.keys() & _leaving)
-
-
-_leaving = frozenset(map(root, "leave quit sell move resign retire cancel divorce separate".split()))
-
-
 def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     """Return words of what a statement denies, ends or replaces; () if it does nothing of the
     kind."""
-    if doubted := if_so(reading.statement):
-        reading = read(doubted, own)
-    implied = words_ended(reading) + words_opposed(reading)
     if reading.is_plan:
-        return implied
+        return ()
     verbs = set(reading.clause_verbs)
     ends = not verbs.isdisjoint(ending_verbs(own.changes))
     changes = reading.is_negated or bool(reading.replaced or reading.contrasted)
     if not (ends or changes or reading.change & {"end", "past"}):
-        return implied
+        return ()
     said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]
     named = tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
     gone = tuple(w.text for w in reading.words if w.root in reading.contrasted)
-    return tuple(dict.fromkeys((*gone, *named, *implied)))
+    return tuple(dict.fromkeys((*gone, *named)))
 
 
 def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
     said = old.stems - {old.subject.partition("/")[0]} - set(old.subject.split("-"))
     verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
     states = row.ended & (said | verb & {"be", "have"})
-    if old.is_ongoing and row.ends_ongoing:
-        states |= verb
     if not row.is_any and not states:
         return False
-    if not row.needs_object:
-        return True
     objects = _objects(new, place)
     if not objects:  # "the parrot died", "the trip was cancelled"
         about = frozenset(word.rpartition(":")[2] for word in subject_words(new))  # "to:oslo"

@@ -4,9 +4,8 @@ tried and switched off. Data only."""
 from collections import defaultdict
 from dataclasses import dataclass
 
-from memories.language.english.plain_words import ATTRIBUTES, ENDED, IMPLIED, SLOT
+from memories.language.english.plain_words import ATTRIBUTES, ENDED, SLOT
 from memories.language.english.statements.attributes import OF_PEOPLE, OF_THINGS
-from memories.language.english.statements.life_events import IMPLIED_ENDS
 from memories.language.english.statements.word_lists import ENDINGS
 
 # Rules for attributes that no row of words tells.
@@ -55,24 +54,13 @@ def _attributes() -> tuple[ShippedRule, ...]:
 
 
 ONE_AT_A_TIME = _attributes()
-ENDS = (
-    *(
-        ShippedRule(
-            f"{ENDED}{row.verbs.split()[0]}",
-            ", ".join(row.verbs.split()).replace("movedout", "move out"),
-            row.examples,
-            tuple(f"{before} → {after}" for before, after in row.counter_examples),
-        )
-        for row in ENDINGS
-    ),
-    *(
-        ShippedRule(
-            f"{IMPLIED}{row.name}",
-            row.phrases.replace("|", " / ").replace("+", ""),
-            row.examples,
-            tuple(f"{before} → {after}" for before, after in row.counter_examples),
-        )
-        for row in IMPLIED_ENDS
-    ),
+ENDS = tuple(
+    ShippedRule(
+        f"{ENDED}{row.verbs.split()[0]}",
+        ", ".join(row.verbs.split()),
+        row.examples,
+        tuple(f"{before} → {after}" for before, after in row.counter_examples),
+    )
+    for row in ENDINGS
 )
 NAMES = tuple(sorted(rule.name for rule in (*ONE_AT_A_TIME, *ENDS)))

@@ -454,125 +454,26 @@ class Ending:
     ended: str
     examples: tuple[tuple[str, str], ...]
     counter_examples: tuple[tuple[str, str], ...] = ()
-    needs_object: bool = True
 
 
 ENDINGS = (
     Ending(
-        "graduate",
-        "study student attend university degree major enroll",
-        examples=(("Ada is a student at Bergen", "Ada graduated from Bergen"),),
-        counter_examples=(("Ada lives in Bergen", "Ada graduated from Bergen"),),
-    ),
-    Ending(
-        "sell trade donate lose scrap discard return",
-        "own have drive car buy possess ride use keep rent bring wear",
-        examples=(("Ada drives a Fiat", "Ada sold her Fiat"),),
-        counter_examples=(("Ada drives a Fiat", "Ada sold her piano"),),
-    ),
-    Ending(
-        "separated divorce leave dump",
-        "date boyfriend husband marry fiance together partner couple",
-        examples=(("Ada is dating Jens", "Ada broke up with Jens"),),
-        counter_examples=(("Ada is dating Jens", "Ada had dinner with Jens"),),
-    ),
-    Ending(
-        "quit leave movedout resign retire jobless dismiss exit expel",
+        "quit leave resign retire",
         "work job employ be intern manager own lead member belong serve coach teach study "
         "play sing train live attend responsible volunteer captain dance",
         examples=(("Ada works at Equinor", "Ada resigned from Equinor"),),
         counter_examples=(("Ada works at Equinor", "Ada left home at nine"),),
     ),
     Ending(
-        "cancel abandon scrap withdraw",
+        "sell donate scrap",
+        "own have drive car buy possess ride use keep rent bring wear",
+        examples=(("Ada drives a Fiat", "Ada sold her Fiat"),),
+        counter_examples=(("Ada drives a Fiat", "Ada sold her piano"),),
+    ),
+    Ending(
+        "cancel",
         "*",
         examples=(("Ada is planning a trip to Malta", "Ada cancelled her trip to Malta"),),
         counter_examples=(("Ada went to Malta", "Ada cancelled her trip to Crete"),),
-    ),
-    Ending(
-        "finish complete abandon conclude wrap submit deliver defend hand",
-        "work read write build learn ongoing watch take plan start prepare do begin train",
-        examples=(("Ada is writing a thesis", "Ada finished her thesis"),),
-        counter_examples=(("Ada likes her thesis", "Ada finished her thesis"),),
-    ),
-    Ending(
-        "close sell dissolve",
-        "run own manage operate lead have",
-        examples=(("Ada runs a bakery", "Ada closed the bakery"),),
-        counter_examples=(("Ada runs a bakery", "Ada closed the window"),),
-    ),
-    Ending(
-        "steal",
-        "own have drive ride use keep wear",
-        examples=(("Ada has a racing bike", "Ada's racing bike was stolen"),),
-        counter_examples=(("Ada has a racing bike", "Ada's purse was stolen"),),
-    ),
-    Ending(
-        "repay repaid",
-        "owe loan debt have pay",
-        examples=(("Ada has a student loan", "Ada repaid her student loan"),),
-        counter_examples=(("Ada has a piano", "Ada repaid her student loan"),),
-    ),
-    Ending(
-        "arrive receive get",
-        "wait expect order await",
-        examples=(("Ada is waiting for her passport", "Ada's passport arrived"),),
-        counter_examples=(("Ada is waiting for her passport", "Ada's aunt arrived"),),
-    ),
-    Ending(
-        "dissolve disband lapse expire terminate",
-        "*",
-        examples=(("Ada has a gym membership", "Ada's gym membership expired"),),
-        counter_examples=(("Ada has a gym membership", "Ada's passport expired"),),
-    ),
-    Ending(
-        "die kill",
-        "have own dog cat pet live ill care adopt keep raise",
-        examples=(("Ada has a parrot called Bo", "Ada's parrot Bo died"),),
-    ),
-    Ending(
-        "pass fail",
-        "learn prepare take train revise practice practise",
-        examples=(("Ada is studying for the bar exam", "Ada passed the bar exam"),),
-    ),
-    Ending(
-        "find sign rent buy choose",
-        "search need lose miss",
-        examples=(("Ada is looking for a flat", "Ada found a flat"),),
-        counter_examples=(("Ada rents out a flat", "Ada found a flat"),),
-    ),
-    Ending(
-        "overcome conquer recover heal beat cure outgrow outgrew",
-        "afraid have struggle suffer ill injure break deal battle allergy",
-        examples=(("Ada is afraid of heights", "Ada overcame her fear of heights"),),
-    ),
-    Ending(
-        "fix solve resolve close",
-        "open bug have be error fail problem suffer crash",
-        examples=(("The parser has a memory leak", "The memory leak of the parser was fixed"),),
-    ),
-    Ending(
-        "remove shave drop dropped disable uninstall deprecate ditch",
-        "use have contain run enable depend support include rely install be need",
-        examples=(("The app uses Lodash", "The app dropped Lodash"),),
-        counter_examples=(("The app uses Lodash", "The app dropped Moment"),),
-    ),
-    Ending(
-        "return recover emerge",
-        "*",
-        examples=(("Ada is on parental leave", "Ada returned from parental leave"),),
-        counter_examples=(("Ada likes Malta", "Ada returned from Crete"),),
-    ),
-    Ending(
-        "birth",
-        "pregnant expect",
-        examples=(("Ada is pregnant", "Ada gave birth to a girl"),),
-        needs_object=False,
-    ),
-    Ending(
-        "replace swap",
-        "*",
-        examples=(("The team uses Jira", "The team replaced Jira with Linear"),),
-        counter_examples=(("The team uses Jira", "The team replaced the old printer"),),
     ),
 )
