@@ -73,29 +73,17 @@ def test_what_is_told_of_somebody_else_has_no_short_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "kind"),
+    ("old", "new"),
     [
-        (
-            "User's budget for the kitchen is 12,000 EUR",
-            "User and others can spend 15,000 EUR on the kitchen",
-            "unsure",
-        ),
-        ("User has a budget of 12,000 EUR for the new kitchen", "The kitchen budget is now 15,000 EUR", "unsure"),
-        (
-            "User has to finish the Lyra report by 3 December",
-            "User has to hand in the Lyra report by 10 December",
-            "unsure",
-        ),
         (
             "User has to finish the Lyra draft by 3 December",
             "User has to finish the Lyra report by 10 December",
-            "different",
         ),
-        ("User's budget for the kitchen is 12,000 EUR", "User's budget for the bathroom is 2,000 EUR", "different"),
-        ("A seat costs 20 euros", "A seat costs 25 euros on weekends", "different"),
-        ("User spent 900 EUR on the kitchen", "User's kitchen budget is 15,000 EUR", "different"),
-        ("User meets Bo on 3 December", "User meets Bo on 10 December", "different"),
+        ("User's budget for the kitchen is 12,000 EUR", "User's budget for the bathroom is 2,000 EUR"),
+        ("A seat costs 20 euros", "A seat costs 25 euros on weekends"),
+        ("User spent 900 EUR on the kitchen", "User's kitchen budget is 15,000 EUR"),
+        ("User meets Bo on 3 December", "User meets Bo on 10 December"),
     ],
 )
-def test_two_values_of_what_has_only_one_conflict(old: str, new: str, kind: str) -> None:
-    assert relation(read(old), read(new), cosine=None, threshold=0.9).kind == kind
+def test_values_of_two_things_do_not_conflict(old: str, new: str) -> None:
+    assert relation(read(old), read(new), cosine=None, threshold=0.9).kind == "different"

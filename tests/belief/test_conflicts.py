@@ -198,6 +198,6 @@ def test_labelled_pairs_are_told_apart(name: str, embedder: str) -> None:
 @pytest.mark.parametrize("name", ["many_styles", "everyday"])
 def test_pairs_that_nobody_tuned_to_are_told_apart_well_enough(name: str) -> None:
     found = _shares(name, "local")
-    assert _share(found["same"], "same") >= 0.60
+    assert _share(found["same"], "same") >= 0.55
     assert _share(found["update"], "update") >= 0.50
     assert _share(found["different"], "same", "update") <= 0.06

@@ -103,5 +103,5 @@ def test_a_batch_is_decided_as_without_the_quick_look(monkeypatch: pytest.Monkey
 
 
 def test_a_change_or_a_value_is_never_told_apart_at_a_glance() -> None:
-    changes = ("Ann sold her car", "Ann no longer runs", "Ann lives in Oslo", "Milo died")
+    changes = ("Ann sold her car", "Ann no longer runs", "Ann lives in Oslo", "Ann left the choir")
     assert not any(is_still(statements.read(text)) for text in changes)

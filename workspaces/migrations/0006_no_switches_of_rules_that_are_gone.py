@@ -7,9 +7,8 @@ from memoryproject.postgres import visible
 TAKE_OUT = f"""
 select set_config('{visible.SETTING}', '{visible.EVERYTHING}', true);
 update workspaces_workspace set settings = jsonb_set(settings, '{{decisionsOff}}', coalesce(
-  (select jsonb_agg(name) from jsonb_array_elements_text(settings -> 'decisionsOff') name
-   where name not like 'implied:%' and (name not like 'ended:%' or name in ('ended:quit', 'ended:sell', 'ended:cancel'))),
-  '[]'))
+  (select jsonb_agg(off.rule) from jsonb_array_elements_text(settings -> 'decisionsOff') off (rule)
+   where off.rule like 'slot:%' or off.rule in ('ended:quit', 'ended:sell', 'ended:cancel')), '[]'))
 where settings -> 'decisionsOff' is not null;
 """
 

@@ -9,7 +9,6 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from memories.belief.resolve import Claim, Quote
@@ -20,7 +19,6 @@ from memories.language.english import (
     find_claims,
     gatekeeper,
     self_repair,
-    told_beside,
     verbs,
     workspace_patterns,
 )
@@ -244,32 +242,10 @@ def _pattern_claims(
     library, order = [hit for hit in hits if not hit.unworthy], options.date_order
     if options.patterns:
         library = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
-    hits = _with_what_stands_beside(library, message.speaker)
-    return [_pattern_claim(message, hit, options, talk) for hit in hits]
-
-
-def _with_what_stands_beside(hits: Sequence[Found], name: str) -> list[Found]:
-    """Return each thing that a sentence tells as a separate claim, so that replacing one leaves the
-    others; a workspace's own patterns define their claims themselves."""
     told: dict[str, Found] = {}
-    for hit in hits:
-        statement = hit.statement.lower()
-        is_plain = not any(joint in statement for joint in told_beside.JOINTS)
-        if is_plain or hit.rule.startswith(workspace_patterns.RULE):
-            told.setdefault(statement, hit)
-            continue
-        for half in told_beside.halves(hit.statement, name):
-            told.setdefault(half.lower(), replace(hit, statement=half))
-            for other in told_beside.beside(half, name):
-                person = replace(
-                    hit,
-                    statement=other,
-                    category=Category.RELATIONSHIP,
-                    fact_type=FactType.PROFILE,
-                    event_date=None,
-                )
-                told.setdefault(other.lower(), person)
-    return list(told.values())
+    for hit in library:
+        told.setdefault(hit.statement.lower(), hit)
+    return [_pattern_claim(message, hit, options, talk) for hit in told.values()]
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:

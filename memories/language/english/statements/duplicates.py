@@ -9,7 +9,7 @@ from typing import Literal
 
 from memories.language.english.statements.auxiliaries import RENAMED
 from memories.language.english.statements.read_statement import Reading
-from memories.language.english.statements.word_lists import KIN, LIGHT, MANY_VALUED, MUTUAL, PREPOSITIONS, TWIN_VERBS
+from memories.language.english.statements.word_lists import KIN, LIGHT, MANY_VALUED, MUTUAL, PREPOSITIONS
 from memories.language.english.statements.wording import Word, root
 
 # How many of their words two statements share, and who and what stand on which side of them: the
@@ -26,7 +26,6 @@ EVEN = frozenset("with to of".split())  # "Ann is friends with Bo", "Bo is frien
 TURNERS = frozenset("be 's by of".split())
 EXCLUSIVE = frozenset("than but".split())  # both ways round cannot be true
 LONGEST = 60  # words; a longer text is no claim of one order
-VERBS_APART = 0.06  # below the threshold; so near are two ways of putting one thing
 # The one who feels it follows: "spiders scare Ann", "Ann is scared of spiders".
 TURNED_TEXTS = frozenset(
     "scare scares frighten frightens terrify terrifies fascinate fascinates bore bores relax "
@@ -64,11 +63,6 @@ class Overlap:
     @property
     def is_equal(self) -> bool:
         return not self.only_old and not self.only_new
-
-    @property
-    def turned(self) -> "Overlap":
-        """The same overlap, seen from the other side."""
-        return Overlap(self.shared, self.only_new, self.only_old)
 
     @property
     def missing(self) -> float:
@@ -231,7 +225,7 @@ def identical(old: Reading, new: Reading) -> Relation | None:
 
 
 def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    found = _said_again(old, new, _with_twins(old, new, overlap))
+    found = _said_again(old, new, overlap)
     # Last, because it takes longest and most pairs share no more than a word.
     return found if found and same_claim(old, new) else None
 
@@ -242,8 +236,6 @@ def _said_again(old: Reading, new: Reading, overlap: Overlap) -> Relation | None
         same_subject(old, new) or not swapped(old, new)
     ):
         return Relation("same", "same-words", is_richer(old, new, overlap))
-    if _is_acted(old, new, overlap) or _is_acted(new, old, overlap.turned):
-        return Relation("same", "acted", is_richer(old, new, overlap))
     if not same_subject(old, new) or min(overlap.missing, overlap.added) >= 0.5:
         return None
     if old.is_past != new.is_past:
@@ -254,69 +246,18 @@ def _said_again(old: Reading, new: Reading, overlap: Overlap) -> Relation | None
     return None
 
 
-def _with_twins(old: Reading, new: Reading, overlap: Overlap) -> Overlap:
-    """Count two verbs as shared if they say the same: "attends" and "takes a pottery class"."""
-    if old.head not in overlap.only_old or new.head not in overlap.only_new:
-        return overlap
-    if new.head not in _twins_of().get(old.head, ()):
-        return overlap
-    return Overlap(
-        overlap.shared | {old.head},
-        overlap.only_old - {old.head},
-        overlap.only_new - {new.head},
-    )
-
-
-@cache
-def _twins_of() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for group in TWIN_VERBS:
-        verbs = frozenset(map(root, group.split()))
-        found |= {verb: verbs | found.get(verb, frozenset()) for verb in verbs}
-    return found
-
-
 _mutual = frozenset(map(root, MUTUAL))
-
-
-def _is_acted(state: Reading, act: Reading, overlap: Overlap) -> bool:
-    """Tell whether only a verb was added: "Ann's rent is 900 euros", "Ann pays 900 euros of
-    rent"."""
-    return (
-        state.head == "be"
-        and overlap.only_new == {act.head}
-        and overlap.missing < 0.5
-        and len(overlap.shared) > 3
-        and bool(overlap.shared & (state.numbers | state.names) - subject_words(act))
-        and not act.is_past
-    )
 
 
 def near(old: Reading, new: Reading, overlap: Overlap, cosine: float | None, threshold: float) -> Relation | None:
     """Return the relation if the embedder takes them for one and no guard objects."""
-    if cosine is None or cosine < threshold - VERBS_APART:
+    if cosine is None or cosine < threshold or not same_subject(old, new):
         return None
     if old.head != new.head and {old.head, new.head} <= _done_somewhere:
-        return None
-    # All is alike but for how it is put: "trains for" and "prepares for a race". Where the
-    # verb is the same and its object is not, the two are two things, however near the
-    # embedder finds them.
-    is_other_verb = (
-        old.head != new.head
-        and old.is_past == new.is_past
-        and max(overlap.missing, overlap.added) <= 1.2
-        and meet(old, new)
-        and bool(overlap.shared - subject_words(old))
-        and not overlap.only_old & (old.names - {old.head})
-        and not overlap.only_new & (new.names - {new.head})
-    )
-    if not is_other_verb and (cosine < threshold or not same_subject(old, new)):
         return None
     # Last, because it takes longest.
     if not same_claim(old, new):
         return None
-    if is_other_verb:
-        return Relation("same", "other-verb", is_richer(old, new, overlap))
     if old.head != new.head and overlap.only_old <= {old.head} and overlap.only_new <= {new.head}:
         return Relation("same", "near", is_richer(old, new, overlap))
     # Other statements so near are one told twice in other words, or two things of one kind, and

@@ -21,7 +21,7 @@ from memories.language.english.statements.duplicates import (
     subject_words,
     weight,
 )
-from memories.language.english.statements.read_statement import Reading, change_roots
+from memories.language.english.statements.read_statement import Reading
 from memories.language.english.statements.word_lists import ENDINGS, EVENTS, HABITS, KINDS, NOW_SINGLE, SINGLE_ROLES
 from memories.language.english.statements.wording import MONTHS, RELATIVE_DATES, Word, root
 
@@ -204,30 +204,6 @@ def _objects(reading: Reading, place: int) -> frozenset[str]:
         if not word.is_function:
             found.append(word.root)
     return frozenset(found)
-
-
-def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """Return the relation if the new one names what it replaces: "B instead of A", "from A to
-    B"."""
-    gone = new.ousted
-    if not gone or new.is_plan and not old.is_plan or old.is_past or new.is_negated:
-        return None
-    said = old.stems - subject_words(old)
-    is_told = 4 * weight(gone) >= weight(said)
-    # "Ann's lodger is Bo": who has somebody else instead of Bo has another lodger.
-    owner, _, owned = old.subject.partition("/")
-    is_role = owner == new.subject and (old.head == "be" or owned in _collective)
-    is_team = old.subject == "team" and new.subject == "user"  # a member says what the team does
-    are_one = (bool(owner) and is_role) or is_team or meet(old, new)
-    if gone - subject_words(old) and gone <= old.stems and is_told and are_one:
-        texts = {word.text for word in new.words}
-        if "to" in new.change or texts & {"insteadof", "replace"} or new.head in _turning and "to" in texts:
-            return Relation("update", "replaced")
-    return None
-
-
-_collective = frozenset(map(root, "team family company household band club class group".split()))
-_turning = change_roots() | {root("go")}
 
 
 def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:

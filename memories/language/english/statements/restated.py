@@ -23,7 +23,6 @@ from memories.language.english.statements.read_statement import Reading
 from memories.language.english.statements.word_lists import PREPOSITIONS
 from memories.language.english.statements.wording import root
 
-NEARNESS = ("near", "other-verb")  # rules that trust the embedder
 FLOOR = 0.45  # how far below the model's threshold the cosine of a restatement may lie
 # These reverse what is said, or say that it is over or not so yet.
 TURNS = frozenset("against without except unless instead away anti former ex ended over".split())
@@ -78,7 +77,7 @@ def restates(rejected: Reading, new: Reading, cosine: float | None, threshold: f
         return True
     found = relation(rejected, new, cosine=cosine, threshold=threshold)
     says_less = overlap.missing > overlap.added
-    return found.kind == "same" and found.rule not in NEARNESS and not says_less
+    return found.kind == "same" and found.rule != "near" and not says_less
 
 
 def _same_sense(old: Reading, new: Reading) -> bool:

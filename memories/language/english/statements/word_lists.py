@@ -381,46 +381,6 @@ MANY_VALUED = frozenset(
     see adopt can allergy prefer like ask
     """.split()
 )
-# Verbs that stand for one another where all else is the same
-TWIN_VERBS = (
-    "take attend do visit have",
-    "run own have manage operate",
-    "adopt get buy have",
-    "love prefer want",
-    "volunteer help work",
-    "see visit meet",
-    "go visit travel",
-    "make do prepare cook bake",
-    "play practice",
-    "think consider plan",
-    "start join take",
-    "train teach coach instruct",
-    "keep hold store save",
-    "speak talk",
-    "give donate",
-    "write compose",
-    "need require want",
-    "say tell mention explain",
-    "become turn get",
-    "end stop finish expire run",
-    "watch see",
-    "look search",
-    "earn make get",
-    "use rely",
-    "own have keep drive ride",
-    "live stay",
-    "grow raise",
-    "ask request want",
-    "fail break",
-    "contain have include",
-    "show present display",
-    "suffer have get",
-    "like enjoy love",
-    "sing perform play",
-    "know understand",
-    "build make develop",
-    "take use need",
-)
 # What two people do with each other: "Ann and Bo met", "Ann met Bo"
 MUTUAL = frozenset("husband date meet friend fiance separated divorce engage live share compete argue".split())
 # What people do with a thing again and again: to give the thing up is to stop doing so.
