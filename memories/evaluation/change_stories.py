@@ -1,7 +1,8 @@
 """Evaluation of changes: whether what changed is no longer believed, what stands stays, and what
 rested on it is doubted.
 
-Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
+Each story is told message by message, to a subject and a thread of its own in a scratch workspace; then the judge is
+asked about what waits for it.
 """
 
 import uuid
@@ -13,8 +14,9 @@ from typing import Any, Self
 
 from memories.evaluation.retrieval import scratch
 from memories.evaluation.story_files import read_lines, share, tell
-from memories.ingest import NewMessage
+from memories.ingest import NewMessage, judged_messages
 from memories.models import Case, CaseItem, Ground, Memory
+from memories.models.memory_state import Standing
 from workspaces.scope import Scope
 
 CHANGES = Path(__file__).with_name("changes.jsonl")
@@ -22,8 +24,8 @@ START, APART = datetime(2026, 3, 2, 9, tzinfo=UTC), timedelta(days=30)  # of mes
 
 
 KINDS = {
-    "clauses": "told in two clauses: replaced",
-    "implied": "implied: replaced or asked",
+    "clauses": "told in two clauses: replaced or questioned",
+    "implied": "implied: replaced or questioned",
     "opposite": "opposite as support: wrongly",
     "bystander": "a bystander replaces: wrongly",
     "dated": "an earlier change: wrongly",
@@ -42,9 +44,9 @@ class ToldMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChangeStory:
-    """Each expectation is words of a memory: `old` is believed no more (of `implied`, or waits in a
-    case; of `opposite`, gains no support; of `bystander` and `dated`, stays), `new` is live, `past`
-    has an end, `marked` is uncertain or in a case, `keep` is live and in none."""
+    """Each expectation is words of a memory: `old` is believed no more, or is questioned (of `opposite`,
+    gains no support; of `bystander` and `dated`, stays), `new` is live, `past` has an end, `marked` is
+    uncertain or in a case, `keep` is live, in no case, and not questioned."""
 
     name: str
     kind: str
@@ -107,6 +109,7 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
             for message in story.messages:
                 own = NewMessage(message.content, name=message.name, created_at=message.at)
                 tell(scope, story.name, own)
+            judged_messages.run(scope.workspace_id)
             memories = Memories.of(scope, story.name)
             faults = _JUDGES[story.kind](story, memories)
             result.told[story.kind] = result.told.get(story.kind, 0) + 1
@@ -130,9 +133,9 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
 @dataclass(frozen=True, slots=True)
 class Memories:
     """The memories that a story left, oldest first, with the kinds of the open cases about each, or
-    of those that would be opened."""
+    of those that would be opened: a questioned memory counts as asked about."""
 
-    rows: Sequence[Memory]
+    rows: Sequence[Any]
     cases: Mapping[uuid.UUID, set[str]]
 
     @classmethod
@@ -145,9 +148,13 @@ class Memories:
         resting = Ground.objects.ended().filter(memory__in=cases)
         for row_id in resting.values_list("memory_id", flat=True):
             cases[row_id].add(Case.Kind.UNCERTAIN)
-        return cls(list(rows.order_by("pk")), cases)
+        told = list(rows.with_names().order_by("pk"))
+        for row in told:
+            if row.standing == Standing.QUESTIONED:
+                cases[row.pk].add(Case.Kind.UNCERTAIN)
+        return cls(told, cases)
 
-    def saying(self, words: str) -> list[Memory]:
+    def saying(self, words: str) -> list[Any]:
         return [row for row in self.rows if words.lower() in row.content.lower()]
 
 
@@ -158,7 +165,7 @@ def _ended(story: ChangeStory, memories: Memories) -> list[str]:
         first = next((row for row in rows), None)
         if first is None:
             faults.append(f"never believed: {words}")
-        elif first.is_live:
+        elif first.is_live and not memories.cases[first.pk]:
             faults.append(f"still believed: {first.content}")
     return faults
 
@@ -169,12 +176,6 @@ def _replaced(story: ChangeStory, memories: Memories) -> list[str]:
         if not any(row.is_live for row in memories.saying(words)):
             faults.append(f"not believed: {words}")
     return faults
-
-
-def _ended_or_asked(story: ChangeStory, memories: Memories) -> list[str]:
-    rows = [next(iter(memories.saying(words)), None) for words in story.old]
-    asked = all(row is not None and memories.cases[row.pk] for row in rows)
-    return [] if asked else _ended(story, memories)
 
 
 def _unsupported(story: ChangeStory, memories: Memories) -> list[str]:
@@ -221,7 +222,7 @@ def _kept(story: ChangeStory, memories: Memories, *, asked: bool = False) -> lis
 
 _JUDGES: dict[str, Callable[[ChangeStory, Memories], list[str]]] = {
     "clauses": _replaced,
-    "implied": _ended_or_asked,
+    "implied": _ended,
     "opposite": _unsupported,
     "bystander": _stayed,
     "dated": _stayed,
