@@ -31,14 +31,8 @@ _FORMS = tuple(
             ("{who} lives in Zork",),
         ),
         (rf"(?:where|what|which place) is {_whose} home{_end}", ("{who} lives in Zork",)),
-        (
-            rf"(?:where|for whom) (?:do|does) {_who} work{_end}",
-            ("{who} works at Zork", "{who} works as a Zork"),
-        ),
-        (
-            rf"(?:who|what company|which company) (?:do|does) {_who} work (?:for|at){_end}",
-            ("{who} works at Zork",),
-        ),
+        (rf"(?:where|for whom) (?:do|does) {_who} work{_end}", ("{who} works at Zork", "{who} works as a Zork")),
+        (rf"(?:who|what company|which company) (?:do|does) {_who} work (?:for|at){_end}", ("{who} works at Zork",)),
         (
             rf"what (?:do|does) {_who} do(?: for (?:a living|work)| as a job)?{_end}",
             ("{who} works as a Zork", "{who} works at Zork"),
@@ -49,10 +43,7 @@ _FORMS = tuple(
         ),
         (rf"how old (?:is|am|are) {_who}{_end}", ("{who} is 42 years old",)),
         (rf"what(?:['’]s| is) {_whose} age{_end}", ("{who} is 42 years old",)),
-        (
-            rf"(?:what|which) (?:kind of )?car (?:do|does) {_who} (?:drive|have|own){_end}",
-            ("{who} drives a Zork",),
-        ),
+        (rf"(?:what|which) (?:kind of )?car (?:do|does) {_who} (?:drive|have|own){_end}", ("{who} drives a Zork",)),
         (rf"who (?:is|am|are) {_who} married to{_end}", ("{who} is married to Zork",)),
         (
             rf"(?:who|what|which|when|where)(?:['’]s| is| are) {_whose} (?P<what>[\w -]{{2,40}}?)"

@@ -37,18 +37,7 @@ WEEKDAY_STEMS = WEEKDAY_NAMES.replace("day", "")  # "mon", "tues"
 WEEKDAY = rf"(?:(?:{WEEKDAY_STEMS})day)"
 
 Grain = Literal[
-    "minute",
-    "hour",
-    "part",
-    "day",
-    "range",
-    "weekend",
-    "week",
-    "month",
-    "quarter",
-    "season",
-    "year",
-    "decade",
+    "minute", "hour", "part", "day", "range", "weekend", "week", "month", "quarter", "season", "year", "decade"
 ]
 Which = Literal["", "last", "this", "next"]
 
@@ -164,9 +153,7 @@ def in_year(span: Span, year: int) -> Span:
     """Return the same days of another year; ValueError for a leap day that the year lacks."""
     moved = year - span.start.year
     return span._replace(
-        start=span.start.replace(year=year),
-        end=span.end.replace(year=span.end.year + moved),
-        any_year=False,
+        start=span.start.replace(year=year), end=span.end.replace(year=span.end.year + moved), any_year=False
     )
 
 
@@ -258,10 +245,7 @@ def numeric(match: re.Match[str], clock: Clock) -> Span | None:
 
 def _any_day(month: int, day: int, clock: Clock) -> Span | None:
     span = nearest(
-        lambda year: days_from(clock.today.replace(year=year, month=month, day=day), 1),
-        clock.at,
-        "",
-        ahead=clock.ahead,
+        lambda year: days_from(clock.today.replace(year=year, month=month, day=day), 1), clock.at, "", ahead=clock.ahead
     )
     return span and span._replace(any_year=True)
 

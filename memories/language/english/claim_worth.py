@@ -95,8 +95,7 @@ PERHAPS = re.compile(r"^(?:maybe|perhaps) (?:we|I) (?:can|could|should|might)\b"
 
 # "We" that is people as such: "we all have our own ways", "books can help us rest"
 WE_ALL = re.compile(
-    r"^we all (?:each )?(?:have|find|need|want|deserve|face|share|go|get|make|know|feel|learn|grow)\b",
-    re.IGNORECASE,
+    r"^we all (?:each )?(?:have|find|need|want|deserve|face|share|go|get|make|know|feel|learn|grow)\b", re.IGNORECASE
 )
 HELPS_ANYBODY = re.compile(
     r"^(?!(?:I|we|my|our|he|she|they|it|the|his|her|this|that)\b)[^,]*?\b(?:can|could|helps?|gives?|brings?|reminds?|takes?|teach(?:es)?|forces?|shifts?|lets?|inspires?|pushes)\b(?: [\w']+){0,5}? us\b(?!.*\b(?:I|me|my)\b)",
@@ -174,10 +173,7 @@ CAME_TO = re.compile(
 )
 NAMED_TIME = re.compile(rf"\b{WHEN}", re.IGNORECASE)
 
-NUMBER = re.compile(
-    rf"\d|\b(?:{words_from(1, 12)}|twenty|thirty|hundred|thousand|half|twice|once a)\b",
-    re.IGNORECASE,
-)
+NUMBER = re.compile(rf"\d|\b(?:{words_from(1, 12)}|twenty|thirty|hundred|thousand|half|twice|once a)\b", re.IGNORECASE)
 
 FIGURE = re.compile(r"\d(?![\d.,]*\s?%)")
 
@@ -304,7 +300,7 @@ NAMELESS = re.compile(rf"\b{_one_unnamed}(?: (?:and|of) {_one_unnamed}){{0,4}}$"
 EACH_OTHER = re.compile(r"^I (?!and\b)(?:(?!\b(?:we|us|our|they|and I)\b).)*\b(?:each other|one another)\b")
 # "Growing up, I saw": an opening, and no deed; "been hectic for me" tells of the days
 NO_DEED = re.compile(
-    r"^I am (?:\w+ly )?\w+ing\b[^,]{0,60}[,\U0001F300-\U0001FAFF]\s?(?:I|we|my|our)\b|^I have been [\w-]+ (?:for|to|on|with) me\b",
+    r"^I am (?:\w+ly )?\w+ing\b[^,]{0,60}[,\U0001F300-\U0001FAFF]\s?(?:I|we|my|our)\b|^I have been [\w-]+ (?:for|to|on|with) me\b"
 )
 # "Tara mixed-audiences notes should use one wording": the "I" was never meant.
 NO_SUBJECT = re.compile(
@@ -612,11 +608,7 @@ def _of_the_talk(telling: Telling) -> str:
 
 def _of_little_use(telling: Telling, amount: int) -> str:
     """Return a reason as `_of_no_use` does: for what narrow patterns fit, by how much it says."""
-    words, rule, is_dated = (
-        telling.words,
-        telling.rule,
-        bool(NAMED_TIME.search(telling.words)),
-    )
+    words, rule, is_dated = (telling.words, telling.rule, bool(NAMED_TIME.search(telling.words)))
     if rule in FEELINGS or (FEELING.match(words) and telling.category not in ("relationship", "possession")):
         least = 7 if telling.to_machine else 5
         return "" if amount >= least and not CHEER.search(words) else "moment"

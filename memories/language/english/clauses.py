@@ -48,8 +48,7 @@ _lists = {
 }
 # "My goals for 2027:" has no verb
 _title = re.compile(
-    r"(?:my|our) (?:[\w'-]+ ?){1,3}(?: ?(?:for|in|of|on|this|next) [\w' -]{2,30})?:[*_\s]*",
-    re.IGNORECASE,
+    r"(?:my|our) (?:[\w'-]+ ?){1,3}(?: ?(?:for|in|of|on|this|next) [\w' -]{2,30})?:[*_\s]*", re.IGNORECASE
 )
 _of_title = re.compile(r" (?:for|in|of|on|at|with|this|next) ", re.IGNORECASE)
 _article = re.compile(r"(?:A|An|The|Some|One|Two|Three|My|Our|To) ")
@@ -97,8 +96,7 @@ _leading = re.compile(
 _owned = re.compile(r"(?:my|our) [\w-]+(?: (?:at|in|from|for|on|with|to|by) [^,.;!?]{2,60})?[.!]*", re.IGNORECASE)
 # "the rent and my son's piano lessons": nor has this
 _owned_by = re.compile(
-    r"(?:my|our) [\w-]+['’]s (?:(?!\w+(?:ing|ed)\b)[\w-]+ ){0,3}?(?!\w+(?:ing|ed|ss)\b)[\w-]{3,}s[.!]*",
-    re.IGNORECASE,
+    r"(?:my|our) [\w-]+['’]s (?:(?!\w+(?:ing|ed)\b)[\w-]+ ){0,3}?(?!\w+(?:ing|ed|ss)\b)[\w-]{3,}s[.!]*", re.IGNORECASE
 )
 # "My cousins cheering for me and my own stubbornness keep me going": nor what stands before it
 _participial = re.compile(r"(?:my|our) [\w'’-]+(?: [\w'’-]+)? \w{2,}ing\b", re.IGNORECASE)
@@ -116,8 +114,7 @@ _begun = re.compile(
 _when = re.compile(r"\b(?:is|was) when (?:I|we)\b[^,;]*$", re.IGNORECASE)
 # A heading in bold letters before what its writer tells
 _bold_head = re.compile(
-    r"\*\*(?!(?:[^*\n]*\b)?(?:I|my|our|we)\b)[^*\n:]{2,60}(?::\*\*|\*\*:)[ \t]*(?=(?:I|we|my|our)\b)",
-    re.IGNORECASE,
+    r"\*\*(?!(?:[^*\n]*\b)?(?:I|my|our|we)\b)[^*\n:]{2,60}(?::\*\*|\*\*:)[ \t]*(?=(?:I|we|my|our)\b)", re.IGNORECASE
 )
 # "Last year my brother Leo and I ..."
 _time_before = (

@@ -57,9 +57,7 @@ def day(match: re.Match[str], clock: Clock) -> Span:
 def _in_part(day: Span, part: str) -> Span:
     first, last = PARTS[part]
     return day._replace(
-        start=later(day.start, minutes=60 * first),
-        end=later(day.start, minutes=60 * last),
-        grain="part",
+        start=later(day.start, minutes=60 * first), end=later(day.start, minutes=60 * last), grain="part"
     )
 
 
@@ -215,10 +213,7 @@ def time_of_day(match: re.Match[str], clock: Clock) -> Span | None:
         minutes, grain = 720, "hour"
     elif match["half"]:
         hour = int(match["hour"]) % 12 + (12 if match["half"].lower() == "p" else 0)
-        minutes, grain = (
-            60 * hour + int(match["minute"] or 0),
-            "minute" if match["minute"] else "hour",
-        )
+        minutes, grain = (60 * hour + int(match["minute"] or 0), "minute" if match["minute"] else "hour")
     else:
         minutes, grain = 60 * int(match["hour24"]) + int(match["minute24"]), "minute"
     day = days_from(clock.today, 1, relative=True)
@@ -537,9 +532,7 @@ _Meaning = Callable[[re.Match[str], Clock], Span | None]
 _ORDINAL = rf"(?P<ordinal>{'|'.join(list(ORDINALS)[:4])})"
 _TH = r"(?:st|nd|rd|th)?"
 _HOLIDAYS = sorted(
-    {*calendar.HOLIDAYS, *calendar.BY_EASTER} - {"christmas", "easter", "new year's"},
-    key=len,
-    reverse=True,
+    {*calendar.HOLIDAYS, *calendar.BY_EASTER} - {"christmas", "easter", "new year's"}, key=len, reverse=True
 )
 _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
     (kind, re.compile(form, re.IGNORECASE), meaning)

@@ -34,13 +34,7 @@ from memories.language.english.referents import UNKNOWN, Talk
 from memories.language.english.shorten_clause import shortened
 from memories.language.english.verbs import PAST
 
-CERTAIN, SURE, FIRM, FAIR, LOOSE = (
-    0.95,
-    0.9,
-    0.8,
-    0.7,
-    0.55,
-)  # confidence from which a pattern counts as such
+CERTAIN, SURE, FIRM, FAIR, LOOSE = (0.95, 0.9, 0.8, 0.7, 0.55)  # confidence from which a pattern counts as such
 FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
 DAYS = {*MONTHS, *WEEKDAYS}
 FEW = 3  # clauses of a message of which each is heard for itself

@@ -117,7 +117,7 @@ WORK_OBJECT = re.compile(
 ELSEWHERE = re.compile(
     r"\b(?:in|from|to|for|on|at|into|with) (?:the|my|your|our|this|that|his|her|a|an|their|any) (?:[\w'’-]+ ){0,3}?(?:e-?mails?|drafts?|essays?|reports?|letters?|stor(?:y|ies)|poems?|speech(?:es)?|presentations?|slides?|code|codebase|documents?|doc|file|files|folder|repo(?:sitory)?|spreadsheets?|sheet|tables?|lists?|article|posts?|blog|message|summary|summaries|translation|resume|cv|"
     r"cover letter|script|app|phone|inbox|calendar|cart|order|playlist|fridge|recipe|dish|website|page|server|cloud|desktop|device|laptop|computer|invitation|novel|chapter|song|reply|response|answer|newsletter|card|toast|meeting|interview|boss|mother|mom|dad|wife|husband|kids|children|team|client|customers?|parents|friends?|colleagues?|brother|sister)\b"
-    r"|\bto (?:anyone|anybody|everyone|him|her|them|others|people|[A-Z][a-z]+)\b|\b(?:in|from) (?:line|paragraph|chapter|section|step|row|column) \w+",
+    r"|\bto (?:anyone|anybody|everyone|him|her|them|others|people|[A-Z][a-z]+)\b|\b(?:in|from) (?:line|paragraph|chapter|section|step|row|column) \w+"
 )
 DISMISSIVE = re.compile(
     r",? (?:for (?:now|a (?:moment|second|minute|while)|today)|until |let['’]s |what about |how about |I want to |I need |we need to |focus |can we |just (?:tell|give|show|help|answer)|instead)",
@@ -220,14 +220,10 @@ REPORTED = re.compile(
     rf"{LEAD}(?:(?:delet|eras|remov|dropp|wip|scrubb|purg|discard|clear|scrapp)(?:ed|ing)|struck|got rid|forgot|forgetting)\b",
     re.IGNORECASE,
 )
-GONE = re.compile(
-    r"(?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)",
-    re.IGNORECASE,
-)
+GONE = re.compile(r"(?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)", re.IGNORECASE)
 DELETES = re.compile(rf"{LEAD}{ASK}?{DELETE}\b", re.IGNORECASE)
 NOTED = re.compile(
-    r"\b(?:things?|info(?:rmation)?|part|bit|details?|story|stuff|notes?|facts?|memor(?:y|ies))$",
-    re.IGNORECASE,
+    r"\b(?:things?|info(?:rmation)?|part|bit|details?|story|stuff|notes?|facts?|memor(?:y|ies))$", re.IGNORECASE
 )
 NEVER_HEADS = tuple(
     re.compile(form, FLAGS)
@@ -340,10 +336,7 @@ RETRACT_HEADS = tuple(
             rf"{LEAD}I (?:got|had|have|['’]ve got) (?:that|it|this|my facts|things|(?P<x>(?:the|my|our)\b[^,;:.!?–—]{{2,50}}?)) (?:all |completely |totally )?(?:wrong|mixed up|backwards|muddled|confused)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
             False,
         ),
-        (
-            rf"{LEAD}(?:please )?disregard (?P<x>my [^,;:.!?–—]{{2,50}})(?=[,;:.!–—-]+\s*I\b)",
-            False,
-        ),
+        (rf"{LEAD}(?:please )?disregard (?P<x>my [^,;:.!?–—]{{2,50}})(?=[,;:.!–—-]+\s*I\b)", False),
         (
             rf"{LEAD}(?:please )?(?:disregard|ignore|retract|withdraw)\s+(?:my (?:claim|statement|remark|comment|story|joke)s?) (?:about|that|on)\s+(?P<x>[^,;:.!?–—]{{2,80}})",
             False,
@@ -388,10 +381,7 @@ CORRECT_HEADS = tuple(
     (re.compile(form, FLAGS), sure)
     for form, sure in (
         # with both values
-        (
-            rf"(?:{OOPS}[\s,.:;!–—-]+)*I mean(?:t)?(?: to say)?\s+(?P<new>{VALUE}){OLD}{END}",
-            False,
-        ),
+        (rf"(?:{OOPS}[\s,.:;!–—-]+)*I mean(?:t)?(?: to say)?\s+(?P<new>{VALUE}){OLD}{END}", False),
         (
             rf"{LEAD}(?P<x>(?:my|our)\s+[^,;:.!?–—]{{2,40}}?)(?:['’]s not| is not| isn['’]t| was not| wasn['’]t)(?: called| named)?\s+(?![^,;:.!?]{{0,60}}\b(?:any ?more|any longer)\b)(?P<old>{VALUE}),?\s+(?:but\s+)?(?:it|he|she|that)(?:['’]s| is| was)\s+(?:called |named )?(?P<new>{VALUE}){END}",
             False,

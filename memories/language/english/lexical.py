@@ -231,10 +231,7 @@ def lent(text: str) -> Sequence[str]:
 
 
 def index_stems(
-    own: Sequence[str],
-    previous: Sequence[str] = (),
-    following: Sequence[str] = (),
-    earlier: Sequence[str] = (),
+    own: Sequence[str], previous: Sequence[str] = (), following: Sequence[str] = (), earlier: Sequence[str] = ()
 ) -> dict[str, float]:
     """Return fractional counts for a message's lexical document: its stems and a share of its
     neighbours'.
@@ -246,11 +243,7 @@ def index_stems(
     document: dict[str, float] = counts(own)
     if len(own) > SHORT:
         return document
-    for neighbour, weight in (
-        (previous, PREVIOUS_WEIGHT),
-        (following, FOLLOWING_WEIGHT),
-        (earlier, EARLIER_WEIGHT),
-    ):
+    for neighbour, weight in ((previous, PREVIOUS_WEIGHT), (following, FOLLOWING_WEIGHT), (earlier, EARLIER_WEIGHT)):
         if len(neighbour) <= SHORT:
             for stem in neighbour:
                 document[stem] = document.get(stem, 0.0) + weight

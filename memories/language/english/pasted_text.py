@@ -43,8 +43,7 @@ _handed_next = re.compile(
 )
 # An exercise, with what is to be done in it
 _exercise = re.compile(
-    r"\b(?:(?:unit|lesson|exercise|worksheet|task) \d+|(?:this|the following) exercise|exercise:)",
-    re.IGNORECASE,
+    r"\b(?:(?:unit|lesson|exercise|worksheet|task) \d+|(?:this|the following) exercise|exercise:)", re.IGNORECASE
 )
 _to_solve = re.compile(
     r"\b(?:fill in|(?:complete|correct|translate|underline|rewrite) the (?:sentences?|text|gaps?|blanks?|verbs?|words?|following)|gaps|blanks|true or false|solve this|correct form)\b|_{3,}",
@@ -124,8 +123,7 @@ _alone = re.compile(r"\b(?:I|I'm|I’m|my|me)\b")
 _paragraph = re.compile(r"[^\n]+(?:\n[^\n]+)*")
 _headline = re.compile(r"^#{1,6} +(?P<title>[^\n]+)$", re.MULTILINE)
 _own_headline = re.compile(
-    r"\b(?:me|my|our|I|to[ -]?dos?|goals?|notes|likes|dislikes|allergies|preferences)\b",
-    re.IGNORECASE,
+    r"\b(?:me|my|our|I|to[ -]?dos?|goals?|notes|likes|dislikes|allergies|preferences)\b", re.IGNORECASE
 )
 _choice = re.compile(r"\b(?:which|compare|choose|pick|rank|best|better)\b[^\n]{0,60}[?:]", re.IGNORECASE)
 _numbered_own = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•]|[A-D][.)])[ \t]+[\"“]?(?:I|We|My|Our)\b[^\n]*$", re.MULTILINE)

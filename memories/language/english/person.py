@@ -22,8 +22,7 @@ _pair = re.compile(
     re.IGNORECASE,
 )
 _first = re.compile(
-    r"(?<![/@.\\-])\b(?:I|me|my|mine|myself|we|(?!(?-i:US)\b)us|our|ours|ourselves)\b(?![/@\\-]|\.\w)",
-    re.IGNORECASE,
+    r"(?<![/@.\\-])\b(?:I|me|my|mine|myself|we|(?!(?-i:US)\b)us|our|ours|ourselves)\b(?![/@\\-]|\.\w)", re.IGNORECASE
 )
 _second = re.compile(r"\b(?:you|yours?)\b", re.IGNORECASE)
 _agreed = {"are": "is", "were": "was", "have": "has", "do": "does", "don't": "doesn't"}
@@ -32,57 +31,11 @@ _numbered = re.compile(r"(?:War|Type|Book|Part|Phase|Chapter|Level|Class|Stage|V
 _pronouns = frozenset(("my", "our", "me", "us", "we", "mine", "ours", "myself", "ourselves"))
 _quote_marks = frozenset('"“”«»')
 _joinable = frozenset(
-    [
-        "am",
-        "have",
-        "do",
-        "want",
-        "need",
-        "enjoy",
-        "think",
-        "go",
-        "get",
-        "make",
-        "keep",
-        "prefer",
-        "know",
-        "take",
-        "eat",
-        "live",
-        "hate",
-        "feel",
-        "try",
-        "teach",
-        "study",
-        "wear",
-        "sleep",
-        "speak",
-        "drive",
-        "sing",
-        "collect",
-        "avoid",
-        "sell",
-        "bake",
-        "own",
-        "read",
-        "write",
-        "listen",
-        "volunteer",
-    ]
+    "am have do want need enjoy think go get make keep prefer know take eat live hate feel try teach"
+    " study wear sleep speak drive sing collect avoid sell bake own read write listen volunteer".split()
 )
 # these are nouns too: verbs only where an object or a place follows
-_maybe_joinable = frozenset(
-    [
-        "love",
-        "like",
-        "use",
-        "work",
-        "play",
-        "hope",
-        "plan",
-        "drink",
-    ]
-)
+_maybe_joinable = frozenset("love like use work play hope plan drink".split())
 _after_verb = frozenset(["a", "an", "the", "my", "to", "it", "them", "in", "at", "on", "with", "for", "as", "some"])
 _breaks = frozenset(["i", "we", "to", "you", "they", "who", "that", "which", "can", "will", "would", "not"])
 

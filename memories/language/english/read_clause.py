@@ -33,10 +33,7 @@ _in_full = {
 # these need an apostrophe, which most clauses have not
 _apostrophes = (
     (re.compile(r"\b[Ii]'ll\b"), "I will"),
-    (
-        re.compile(r"\b[Ii]'d (?=(?:just |also |already |never |always )?(?:been|gone|better|[a-z]+ed)\b)"),
-        "I had ",
-    ),
+    (re.compile(r"\b[Ii]'d (?=(?:just |also |already |never |always )?(?:been|gone|better|[a-z]+ed)\b)"), "I had "),
     (re.compile(r"\b[Ii]'d\b"), "I would"),
     (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'re\b"), r"\1 are"),
     (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'ve\b"), r"\1 have"),
@@ -127,8 +124,7 @@ _of_team = re.compile(
 # "We, as a team, agreed": the team says it of itself
 _as_team = re.compile(r"we,? as an? (?:whole )?(?:team|squad),? ", re.IGNORECASE)
 _in_team = re.compile(
-    r"(?P<who>everyone|everybody|nobody|no one) (?:on|in) (?:the|our|this) (?:team|squad) ",
-    re.IGNORECASE,
+    r"(?P<who>everyone|everybody|nobody|no one) (?:on|in) (?:the|our|this) (?:team|squad) ", re.IGNORECASE
 )
 _feeling = re.compile(
     rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
@@ -262,8 +258,7 @@ _remark = re.compile(
 )
 # what tells of its speaker in two words; "I see", "I agree", "I guess" tell of the talk
 _brief = re.compile(
-    rf"(?:I|we) (?:{BRIEF}|smoked|drank|miscarried|married|adopted|proposed|won|passed|failed|qualified)",
-    re.IGNORECASE,
+    rf"(?:I|we) (?:{BRIEF}|smoked|drank|miscarried|married|adopted|proposed|won|passed|failed|qualified)", re.IGNORECASE
 )
 _words = re.compile(r"[A-Za-z][A-Za-z'&+#-]{2,}|\d{2,}|[A-Z]{2,}")
 # words of talk and cheer, which say little of the speaker's own life

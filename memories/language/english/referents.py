@@ -58,8 +58,7 @@ _dummy = re.compile(
     re.IGNORECASE,
 )
 _idle = re.compile(
-    r"\b(?:made? it to|ma[dk]e it (?:to|through|into)|took it easy|take it easy|it (?:is|was) important)\b",
-    re.I,
+    r"\b(?:made? it to|ma[dk]e it (?:to|through|into)|took it easy|take it easy|it (?:is|was) important)\b", re.I
 )
 _pointing = re.compile(
     r"\b(?:(?:the|that|this|which|a new|another|a different|same|only|first|last|right|other|best|favou?rite) ones?(?! (?:of (?!them|these|those|it\b)|in|at|who|that|where|day)\b)|the same(?: thing| way| place)?(?=$| (?:when|as (?:you|that|this|it)|too|here|there)\b)"
@@ -159,15 +158,7 @@ def _is_pointing_that(words: list[str], place: int) -> bool:
         return following in ("", ".", ",", "is", "was")
     if following in _ending:
         return True
-    return previous in _prepositions or previous in (
-        "have",
-        "had",
-        "do",
-        "did",
-        "got",
-        "read",
-        "love",
-    )
+    return previous in _prepositions or previous in ("have", "had", "do", "did", "got", "read", "love")
 
 
 _visited = frozenset("yet before since once twice many several a last only on in".split())
@@ -195,14 +186,13 @@ _NAME = r"(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?"
 _met = re.compile(
     rf"\bI (?:[a-z]+ )?(?:met(?: up)?(?: with)?|ran into|bumped into|caught up with|hung out with"
     rf"|talked (?:to|with)|spoke (?:to|with)|had (?:lunch|dinner|coffee|drinks|a (?:call|chat)) with)"
-    rf" ({_NAME})\b(?!['’]| (?:and|or|&) (?:[A-Z]|my|the|an?)\b|,? [A-Z])",
+    rf" ({_NAME})\b(?!['’]| (?:and|or|&) (?:[A-Z]|my|the|an?)\b|,? [A-Z])"
 )
 _a_name = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 _in_place = re.compile(r"\b(?:in|at|from|near|on|of|during|since|until|last|next|this) $")
 _opening = re.compile(r"^(she|he|her|his|they|their)(?:'s)?\b(?=[ '])(?! and I\b)", re.IGNORECASE)
 _female = re.compile(
-    r"(?:sister|mom|mum|mama|mother|wife|girlfriend|daughter|aunt|auntie|niece|grandma|grandmother|granny)$",
-    re.I,
+    r"(?:sister|mom|mum|mama|mother|wife|girlfriend|daughter|aunt|auntie|niece|grandma|grandmother|granny)$", re.I
 )
 _male = re.compile(r"(?:brother|dad|father|husband|boyfriend|son|uncle|nephew|grandpa|grandfather|grandad)$", re.I)
 # What "they" do or are where no people or pets are meant

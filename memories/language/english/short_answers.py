@@ -30,11 +30,7 @@ _idle = (
 _asked_whether = (
     (rf"do you (?:still |also |really |ever )?{_idle}(.+)", "I {}", "I don't {}"),
     (rf"are you (?:still |also |really )?{_idle}(.+)", "I am {}", "I am not {}"),
-    (
-        r"have you (?:ever |already )?(?!(?:seen (?:it|that|this)|heard|thought)\b)(.+)",
-        "I have {}",
-        "I have never {}",
-    ),
+    (r"have you (?:ever |already )?(?!(?:seen (?:it|that|this)|heard|thought)\b)(.+)", "I have {}", "I have never {}"),
     (r"did you (?!(?:know|see|hear|say|mean|try)\b)(.+)", "I did {}", "I didn't {}"),
 )
 _often = r"(?:rarely|seldom|sometimes|often|usually|occasionally|always|almost never|hardly ever|almost always|regularly|frequently)"
@@ -66,14 +62,8 @@ _asked_for = (
         r"(like|love|prefer|play|drink|eat|use|read|drive|study|collect|speak|grow|own|teach|watch)(?: (?:most|best|to [a-z]+))?",
         "I {0} {answer}",
     ),
-    (
-        r"where do you (?!(?:think|see|want|get)\b)([\w' -]{2,40}?)(?: now| these days)?",
-        "I {0} {in_answer}",
-    ),
-    (
-        r"how do you (like|take|prefer|drink|eat|spend|want) (your [\w' -]{2,40})",
-        "I {0} {1} {small}",
-    ),
+    (r"where do you (?!(?:think|see|want|get)\b)([\w' -]{2,40}?)(?: now| these days)?", "I {0} {in_answer}"),
+    (r"how do you (like|take|prefer|drink|eat|spend|want) (your [\w' -]{2,40})", "I {0} {1} {small}"),
     (r"how long have you (.{3,60})", "I have {0} for {answer}"),
     (r"when do you ((?!(?:want|need|think)\b).{3,60})", "I {0} {answer}"),
     (rf"when (?:is|are|was|were) {_its}", "{0} is {answer}"),
@@ -85,10 +75,7 @@ _asked_for = (
         r"who (owns|leads|runs|maintains|manages|handles|is (?:responsible for|in charge of|working on)) ([\w' -]{3,60})",
         "{answer} {0} {1}",
     ),
-    (
-        r"how old (?:is|are) your ([\w' -]{2,40}?)(?:, ?[a-z]+)?(?: now| these days)?",
-        "my {0} is {answer} years old",
-    ),
+    (r"how old (?:is|are) your ([\w' -]{2,40}?)(?:, ?[a-z]+)?(?: now| these days)?", "my {0} is {answer} years old"),
     (
         r"(?:do you have |have you got )?any ((?:(?:known|food|other|chronic|current) )?(?:allergies|intolerances|medications?|medicines"
         r"|(?:health|medical) (?:conditions|issues|problems)|dietary (?:restrictions|requirements|needs)|hobbies|pets|siblings|kids"
@@ -122,8 +109,7 @@ _yes_and = re.compile(
     re.IGNORECASE,
 )
 _stated = re.compile(
-    r"you (?P<said>.+?)(?:,? (?:right|correct|huh|no|yes|don't you|aren't you|didn't you|haven't you))?",
-    re.IGNORECASE,
+    r"you (?P<said>.+?)(?:,? (?:right|correct|huh|no|yes|don't you|aren't you|didn't you|haven't you))?", re.IGNORECASE
 )
 _count = re.compile(rf"(?:only |just )?(?:\d+|{words_from(1, 7)}|a few|several)(?: of them)?$", re.I)
 _for = tuple((re.compile(asked, re.I), frame) for asked, frame in _asked_for)
@@ -135,8 +121,7 @@ _no_fragment = re.compile(
 )
 _verb = re.compile(r"\b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|I|you|we|it|they)\b", re.I)
 _preposition = re.compile(
-    r"(?:in|at|on|near|by|from|with|outside|around|close to|behind|next to|for|since|about|over)\b",
-    re.IGNORECASE,
+    r"(?:in|at|on|near|by|from|with|outside|around|close to|behind|next to|for|since|about|over)\b", re.IGNORECASE
 )
 _article = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
 _any = re.compile(r"\b(?:any|ever|yet) ", re.IGNORECASE)
@@ -214,8 +199,7 @@ _act = re.compile(
     re.IGNORECASE,
 )
 _no_rest = re.compile(
-    r"(?: (?:yet|already|often|a lot|much|these days|lately|together|too))+$|,? or .*$",
-    re.IGNORECASE,
+    r"(?: (?:yet|already|often|a lot|much|these days|lately|together|too))+$|,? or .*$", re.IGNORECASE
 )
 
 
@@ -250,11 +234,7 @@ def _in_past(asked: str, answer: str) -> str:
             if rest.strip() in _hanging:
                 past, rest = f"{past}{rest}", ""
             return frame.format(
-                past=past,
-                rest=rest,
-                answer=said,
-                in_answer=_place(said),
-                small=said[0].lower() + said[1:],
+                past=past, rest=rest, answer=said, in_answer=_place(said), small=said[0].lower() + said[1:]
             )
     return ""
 

@@ -253,13 +253,7 @@ def _moved(one: SpokenIntent, by: int) -> SpokenIntent:
     def moved(span: Span | None) -> Span | None:
         return None if span is None else (span[0] + by, span[1] + by)
 
-    return replace(
-        one,
-        start=one.start + by,
-        end=one.end + by,
-        topic=moved(one.topic),
-        clause=moved(one.clause),
-    )
+    return replace(one, start=one.start + by, end=one.end + by, topic=moved(one.topic), clause=moved(one.clause))
 
 
 def _read(sentence: str) -> SpokenIntent | None:

@@ -85,27 +85,18 @@ _pay = re.compile(
 _phrases = tuple(
     (re.compile(form, re.IGNORECASE), name)
     for form, name in (
-        (
-            r"\b(?:date|day|year) of (?:my |his |her |their )?birth\b|\bbirth ?dates?\b|\bd\.?o\.?b\b",
-            "birthday",
-        ),
+        (r"\b(?:date|day|year) of (?:my |his |her |their )?birth\b|\bbirth ?dates?\b|\bd\.?o\.?b\b", "birthday"),
         (r"\bhome address(?:es)?\b", "address"),
         (
             r"\b(?:lives?|living|resides?) (?:at|in|on) (?=(?:the )?(?:\w+ ){0,3}?\d|\d|[\w'’ ]{2,30}(?-i:\b(?:Street|Road|Lane|Avenue|Drive|Square|Court|Place|Way|Close)\b))",
             "lives address ",
         ),
-        (
-            r"\bhow much (?:money )?(?:I|we) (?:earn|make|am paid|get paid|get|bring home|take home)\b",
-            "salary",
-        ),
+        (r"\bhow much (?:money )?(?:I|we) (?:earn|make|am paid|get paid|get|bring home|take home)\b", "salary"),
         (
             r"\b(?:makes?|making|earns?|brings? home|takes? home)(?= (?:(?:about|around|roughly|only|just|over|under|almost|nearly) )?(?:[$€£]|[\d.,]+k\b|[\d.,]+ ?(?:euros?|dollars?|pounds?|francs?|eur|usd)\b|[\d.,]{2,} (?:an?|per|each|every) (?:month|year|week|hour|annum)\b))",
             "salary",
         ),
-        (
-            r"\bhow old (?:I am|we are)\b|\b(?:am|is|are|I['’]m|turned) (?=\d{1,3}(?: years old\b|[.,;]|$))",
-            "age ",
-        ),
+        (r"\bhow old (?:I am|we are)\b|\b(?:am|is|are|I['’]m|turned) (?=\d{1,3}(?: years old\b|[.,;]|$))", "age "),
         (rf"\bborn (?=(?:on|in) (?:the )?(?:\d|(?:{MONTH_NAMES})\b))", "born birthday"),
         (r"\bhow much (?:I|we) weigh\b", "weight"),
         (r"\bsex(?:ual)? orientation\b", "orientation"),

@@ -27,8 +27,7 @@ SPEAKER = "speaker"
 RULE = "workspace:"
 # "Tom's badge number is 88" tells nothing of who says so
 _of_others = re.compile(
-    r"(?:\b(?-i:[A-Z])[\w-]+['’]s|\b(?:his|her|their|your|my [\w-]+['’]s)) (?:[\w-]+ ){0,2}$",
-    re.IGNORECASE,
+    r"(?:\b(?-i:[A-Z])[\w-]+['’]s|\b(?:his|her|their|your|my [\w-]+['’]s)) (?:[\w-]+ ){0,2}$", re.IGNORECASE
 )
 _someone, _day = "Alex", datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -387,11 +386,7 @@ def _narrowed(pieces: list[_Piece], statement: str) -> list[_Piece]:
             kept.append(piece)
             continue
         start, end = place
-        parts = (
-            _Piece(piece.words[:start]),
-            _Piece(piece.words[start:end], "words"),
-            _Piece(piece.words[end:]),
-        )
+        parts = (_Piece(piece.words[:start]), _Piece(piece.words[start:end], "words"), _Piece(piece.words[end:]))
         kept += [part for part in parts if part.words]
     return kept
 

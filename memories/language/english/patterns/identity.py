@@ -64,10 +64,7 @@ PATTERNS = (
         category="identity",
         regex=rf"^(?:I|we|my family and I) (?:am|are) {ADVERB}(?:not )?(?:(?:half|part|a|an|a native|originally|of|from) )*(?:(?-i:[A-Z][a-z]+(?:ish|ese|ian|ean|ican|oan|uan|stani|aqi|raeli|ench|utch))|american|british|canadian|australian|german|austrian|swiss|french|dutch|italian|spanish|portuguese|polish|czech|greek|turkish|russian|ukrainian|indian|chinese|japanese|korean|mexican|brazilian|swedish|norwegian|danish|finnish|irish|scottish|welsh|english|egyptian|nigerian|kenyan|iranian|israeli|thai|filipino)\b(?! (?:food|music|films?|movies?|cars?|shows?))",
         confidence=0.95,
-        examples=(
-            ("I'm Danish", "Alex is Danish"),
-            ("I am half Korean", "Alex is half Korean"),
-        ),
+        examples=(("I'm Danish", "Alex is Danish"), ("I am half Korean", "Alex is half Korean")),
         counter_examples=("I am Spanish food's biggest critic", "He is Danish", "I polish shoes"),
     ),
     Pattern(
@@ -118,10 +115,7 @@ PATTERNS = (
         category="identity",
         regex=r"^I (?:weigh|am|measure|wear)(?: about| around| roughly| almost| only| size| a size)* \d[\d.,'\"]* ?(?:kg|kilos?|kilograms?|pounds?|lbs?|stone|cm|centimet(?:er|re)s?|m|met(?:er|re)s?|feet|ft|foot)?(?: \d{1,2})?(?: tall| high)?$",
         confidence=0.95,
-        examples=(
-            ("I weigh 71 kg", "Alex weighs 71 kg"),
-            ("I'm 1.82 m tall", "Alex is 1.82 m tall"),
-        ),
+        examples=(("I weigh 71 kg", "Alex weighs 71 kg"), ("I'm 1.82 m tall", "Alex is 1.82 m tall")),
         counter_examples=("I weigh my words", "I am 10 minutes late"),
     ),
     Pattern(

@@ -90,10 +90,7 @@ OF_ANSWERS = (
         statement="{speaker} asks the assistant to {rule}",
         confidence=0.95,
         examples=(
-            (
-                "You should always name your sources.",
-                "Alex asks the assistant to always name your sources",
-            ),
+            ("You should always name your sources.", "Alex asks the assistant to always name your sources"),
             ("Never use tables.", "Alex asks the assistant to never use tables"),
         ),
         counter_examples=("Always use Prettier", "Never join large tables without an index"),
@@ -108,16 +105,9 @@ OF_ANSWERS = (
         examples=(
             ("Use British spelling.", "Alex asks the assistant: use British spelling"),
             ("No headings, please.", "Alex asks the assistant: no headings"),
-            (
-                "Don't ask me clarifying questions.",
-                "Alex asks the assistant: don't ask Alex clarifying questions",
-            ),
+            ("Don't ask me clarifying questions.", "Alex asks the assistant: don't ask Alex clarifying questions"),
         ),
-        counter_examples=(
-            "Use tables to compare the two phones",
-            "No sources this time",
-            "No tables were free",
-        ),
+        counter_examples=("Use tables to compare the two phones", "No sources this time", "No tables were free"),
     ),
     Pattern(
         name="manner",
@@ -151,10 +141,7 @@ OF_ANSWERS = (
         statement="{speaker} asks the assistant to {rule}",
         confidence=0.95,
         examples=(
-            (
-                "Add a small joke to every answer.",
-                "Alex asks the assistant to add a small joke to every answer",
-            ),
+            ("Add a small joke to every answer.", "Alex asks the assistant to add a small joke to every answer"),
         ),
         counter_examples=("Add salt to every pot", "Write to him every time"),
     ),
@@ -191,12 +178,7 @@ OF_ANSWERS = (
         regex=rf"^(?:please )?(?:you (?:don't|do not) (?:have|need) to|there is no need to|no need to|you need not) (?P<rule>{_serve} .{{2,120}}?) (?:any ?more|any longer|from now on)$",
         statement="{speaker} says the assistant need not {rule}",
         confidence=0.95,
-        examples=(
-            (
-                "You don't have to name sources anymore.",
-                "Alex says the assistant need not name sources",
-            ),
-        ),
+        examples=(("You don't have to name sources anymore.", "Alex says the assistant need not name sources"),),
         counter_examples=("You don't have to call me", "You need not swim any longer"),
     ),
     Pattern(
@@ -223,11 +205,7 @@ INSTRUCTIONS = (
             ("Please answer in Dutch.", "Alex asks the assistant to answer in Dutch"),
             ("Reply in Welsh, please.", "Alex asks the assistant to reply in Welsh"),
         ),
-        counter_examples=(
-            "Please answer in detail",
-            "Please reply in March to him",
-            "Answer in Dutch this once",
-        ),
+        counter_examples=("Please answer in detail", "Please reply in March to him", "Answer in Dutch this once"),
     ),
     Pattern(
         name="always-answer",
@@ -259,12 +237,7 @@ INSTRUCTIONS = (
         regex=r"^(?:please )?(?:don't|do not) (?P<rule>(?:use|include|add|write|give|send|put|make|repeat|apologi[sz]e|call|ask|tell)\b.{0,80}?\b(?:your (?:answers?|repl(?:y|ies)|responses?|messages?)|emojis?|me by|(?:every|each) time)\b.{0,80})",
         statement="{speaker} asks the assistant not to {rule}",
         confidence=0.85,
-        examples=(
-            (
-                "Don't use emojis in your answers",
-                "Alex asks the assistant not to use emojis in your answers",
-            ),
-        ),
+        examples=(("Don't use emojis in your answers", "Alex asks the assistant not to use emojis in your answers"),),
         counter_examples=("Don't worry about me",),
     ),
     Pattern(
@@ -273,12 +246,7 @@ INSTRUCTIONS = (
         regex=rf"^(?:{_from_now}|for all (?:your )?(?:answers|replies)|whenever I ask)\b.{{0,40}}?,? (?:please )?(?P<rule>(?:don't |do not |never |always )?{_speak}\b.{{2,200}})",
         statement="{speaker} asks the assistant from now on: {rule}",
         confidence=0.85,
-        examples=(
-            (
-                "From now on, please use metric units",
-                "Alex asks the assistant from now on: use metric units",
-            ),
-        ),
+        examples=(("From now on, please use metric units", "Alex asks the assistant from now on: use metric units"),),
         counter_examples=("In the future cars will fly",),
     ),
     Pattern(
@@ -348,12 +316,7 @@ INSTRUCTIONS = (
         category="instruction",
         regex=r"^I (?:want|need|would like|would prefer|expect|prefer|asked) (?:you|the assistant|your (?:answers?|replies|responses?)) (?:to|in|as)\b",
         confidence=0.75,
-        examples=(
-            (
-                "I want you to be brief with code reviews",
-                "Alex wants you to be brief with code reviews",
-            ),
-        ),
+        examples=(("I want you to be brief with code reviews", "Alex wants you to be brief with code reviews"),),
         counter_examples=("I want to go",),
     ),
 )

@@ -97,10 +97,7 @@ PATTERNS = (
         is_plain=True,
         examples=(
             ("The guest wifi is HarbourNet", "The guest wifi is HarbourNet"),
-            (
-                "The quorum for the assembly is 40 members",
-                "The quorum for the assembly is 40 members",
-            ),
+            ("The quorum for the assembly is 40 members", "The quorum for the assembly is 40 members"),
         ),
         counter_examples=("The number is wrong", "The budget is too low"),
     ),
@@ -121,12 +118,7 @@ PATTERNS = (
         category="other",
         regex=rf"{S}(?:have |had )?{ADVERB}(?:learned|learnt|realized|realised|discovered|noticed|figured out|found out|understood|came to see|saw)\b (?!(?:it|that|your|you)$)",
         confidence=0.75,
-        examples=(
-            (
-                "I learned that patience pays in negotiations",
-                "Alex learned that patience pays in negotiations",
-            ),
-        ),
+        examples=(("I learned that patience pays in negotiations", "Alex learned that patience pays in negotiations"),),
         counter_examples=("He learned Greek",),
     ),
     Pattern(
@@ -134,12 +126,7 @@ PATTERNS = (
         category="other",
         regex=rf"{S}{NOT}{ADVERB}(?:think|thought|believe|feel like|feel that|felt that|reckon|guess|suspect|doubt|know that|would say|figure|am convinced|am sure) (?!(?:so|you|your|not|it is (?:great|good|awesome|amazing|cool))\b)",
         confidence=0.65,
-        examples=(
-            (
-                "I think remote work suits introverts best",
-                "Alex thinks remote work suits introverts best",
-            ),
-        ),
+        examples=(("I think remote work suits introverts best", "Alex thinks remote work suits introverts best"),),
         counter_examples=("I think so", "I think you are right"),
     ),
     Pattern(
@@ -149,10 +136,7 @@ PATTERNS = (
         confidence=0.7,
         examples=(
             ("I'm stressed about the audit in May", "Alex is stressed about the audit in May"),
-            (
-                "I feel proud of the garden we planted",
-                "Alex feels proud of the garden they planted",
-            ),
+            ("I feel proud of the garden we planted", "Alex feels proud of the garden they planted"),
         ),
         counter_examples=("I am proud of you", "I am happy for you"),
     ),
@@ -184,12 +168,7 @@ PATTERNS = (
         regex=r"\b(?:I (?:would |highly |strongly |can |definitely )*(?:recommend|suggest)|must-(?:read|watch|see|try)|worth (?:a try|reading|watching|trying|visiting|seeing|a visit)|you should (?:try|watch|read|visit|check out))\b (?!you\b)",
         confidence=0.65,
         needs=("recommend", "suggest", "must", "worth", "should"),
-        examples=(
-            (
-                "I highly recommend the tram museum in Porto",
-                "Alex highly recommends the tram museum in Porto",
-            ),
-        ),
+        examples=(("I highly recommend the tram museum in Porto", "Alex highly recommends the tram museum in Porto"),),
         counter_examples=("They recommended it",),
     ),
     Pattern(

@@ -64,10 +64,7 @@ PLANS = (
         regex=rf"{S}{NOT}{ADVERB}(?:need|needed|have to|had to|must|should|ought to) (?!(?:you|your|say|admit|go now|run now|ask|agree|be honest)\b)",
         confidence=0.7,
         examples=(
-            (
-                "I need to renew my passport before July",
-                "Alex needs to renew their passport before July",
-            ),
+            ("I need to renew my passport before July", "Alex needs to renew their passport before July"),
             ("I have to work late on Thursday", "Alex has to work late on Thursday"),
         ),
         counter_examples=("I have to say, it is fun", "I need you"),
@@ -112,15 +109,9 @@ PLANS = (
         confidence=0.75,
         examples=(
             ("I can't wait to move to Malta", "Alex can't wait to move to Malta"),
-            (
-                "Looking forward to the reunion in June",
-                "Alex is looking forward to the reunion in June",
-            ),
+            ("Looking forward to the reunion in June", "Alex is looking forward to the reunion in June"),
         ),
-        counter_examples=(
-            "I can't wait to see what happens",
-            "Looking forward to hearing from you",
-        ),
+        counter_examples=("I can't wait to see what happens", "Looking forward to hearing from you"),
     ),
     Pattern(
         name="will",
@@ -164,10 +155,7 @@ DECISIONS = (
                 "The team will migrate the ledger to CockroachDB in June",
                 "Team will migrate the ledger to CockroachDB in June",
             ),
-            (
-                "Our team rejected GraphQL for partners",
-                "Team rejected GraphQL for partners",
-            ),
+            ("Our team rejected GraphQL for partners", "Team rejected GraphQL for partners"),
         ),
         counter_examples=("The team dropped by", "The team will be late", "We moved to Lyon"),
     ),
@@ -252,12 +240,7 @@ DECISIONS = (
         statement="Team {what}",
         confidence=0.85,
         is_team=True,
-        examples=(
-            (
-                "I fixed the memory leak by closing the pool",
-                "Team fixed the memory leak by closing the pool",
-            ),
-        ),
+        examples=(("I fixed the memory leak by closing the pool", "Team fixed the memory leak by closing the pool"),),
         counter_examples=("I fixed dinner",),
     ),
     Pattern(
@@ -266,12 +249,7 @@ DECISIONS = (
         regex=r"^(?:it turned out(?: that)?|turns out(?: that)?|the (?:root cause|cause|culprit|problem|bug|issue|fix|solution|workaround|answer) (?:was|is|turned out to be)) (?P<what>.{4,300})",
         confidence=0.75,
         is_team=True,
-        examples=(
-            (
-                "The root cause was a missing index on orders",
-                "The root cause was a missing index on orders",
-            ),
-        ),
+        examples=(("The root cause was a missing index on orders", "The root cause was a missing index on orders"),),
         counter_examples=("The causes vary",),
     ),
 )

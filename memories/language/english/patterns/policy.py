@@ -80,21 +80,11 @@ PATTERNS = (
         is_team=True,
         needs=("team",),
         examples=(
-            (
-                "The team prefers small commits over long branches",
-                "Team prefers small commits over long branches",
-            ),
+            ("The team prefers small commits over long branches", "Team prefers small commits over long branches"),
             ("Team works in three-week cycles", "Team works in three-week cycles"),
-            (
-                "Our team keeps its runbooks in the wiki",
-                "Team keeps its runbooks in the wiki",
-            ),
+            ("Our team keeps its runbooks in the wiki", "Team keeps its runbooks in the wiki"),
         ),
-        counter_examples=(
-            "The team lost the final",
-            "Team lunch is on Friday",
-            "The team keeps going",
-        ),
+        counter_examples=("The team lost the final", "Team lunch is on Friday", "The team keeps going"),
     ),
     Pattern(
         name="named-team",
@@ -104,10 +94,7 @@ PATTERNS = (
         is_team=True,
         needs=("team", "squad", "guild", "chapter", "department"),
         examples=(
-            (
-                "The data team has settled on dbt for its models",
-                "The data team has settled on dbt for its models",
-            ),
+            ("The data team has settled on dbt for its models", "The data team has settled on dbt for its models"),
             ("The payments squad owns the refund job", "The payments squad owns the refund job"),
             ("The platform team owns the build", "The platform team owns the build"),
         ),
@@ -137,10 +124,7 @@ PATTERNS = (
         is_team=True,
         needs=("always", "never", "only"),
         examples=(
-            (
-                "We always use Prettier for formatting",
-                "Team policy: always use Prettier for formatting",
-            ),
+            ("We always use Prettier for formatting", "Team policy: always use Prettier for formatting"),
             ("We never deploy on Fridays.", "Team policy: never deploy on Fridays"),
         ),
         counter_examples=("We always go camping in July", "I always use a pen"),
@@ -168,25 +152,10 @@ PATTERNS = (
         statement="Should {rule}",
         confidence=0.85,
         is_team=True,
-        needs=(
-            "check",
-            "checks",
-            "validation",
-            "guard",
-            "guards",
-            "handling",
-            "assertion",
-            "assertions",
-        ),
+        needs=("check", "checks", "validation", "guard", "guards", "handling", "assertion", "assertions"),
         examples=(
-            (
-                "Add a length check before you slice the list",
-                "Should add a length check before you slice the list",
-            ),
-            (
-                "Always do a range check when parsing ports",
-                "Should always do a range check when parsing ports",
-            ),
+            ("Add a length check before you slice the list", "Should add a length check before you slice the list"),
+            ("Always do a range check when parsing ports", "Should always do a range check when parsing ports"),
         ),
         counter_examples=("Add a test tomorrow", "Do a check-up", "Add salt before the check"),
     ),
@@ -197,12 +166,7 @@ PATTERNS = (
         statement="Team policy: {rule}",
         confidence=0.85,
         is_team=True,
-        examples=(
-            (
-                "Let's use uv instead of pip from now on.",
-                "Team policy: use uv instead of pip from now on",
-            ),
-        ),
+        examples=(("Let's use uv instead of pip from now on.", "Team policy: use uv instead of pip from now on"),),
         counter_examples=("Let's go out instead of cooking", "Let's use it instead of butter"),
     ),
     Pattern(
@@ -213,12 +177,7 @@ PATTERNS = (
         confidence=0.85,
         is_team=True,
         needs=("deploy", "release", "ship", "merge", "push"),
-        examples=(
-            (
-                "We release to the stores only on Mondays.",
-                "Team policy: release to the stores only on Mondays",
-            ),
-        ),
+        examples=(("We release to the stores only on Mondays.", "Team policy: release to the stores only on Mondays"),),
         counter_examples=("We push the pram on", "We merge it now"),
     ),
     Pattern(
@@ -227,12 +186,7 @@ PATTERNS = (
         regex=r"^in (?:our|this) (?:codebase|code base|code|repo|repository|monorepo|project)(?: now)?, (?!(?:I|you|there)\b).{8,200}",
         confidence=0.9,
         is_team=True,
-        examples=(
-            (
-                "In our codebase, dates are kept in UTC",
-                "In the team's codebase, dates are kept in UTC",
-            ),
-        ),
+        examples=(("In our codebase, dates are kept in UTC", "In the team's codebase, dates are kept in UTC"),),
         counter_examples=("In our team, I am the oldest", "In our street, cars are rare"),
     ),
     Pattern(
@@ -243,12 +197,7 @@ PATTERNS = (
         confidence=0.9,
         is_team=True,
         needs=("team", "squad"),
-        examples=(
-            (
-                "In our team, every change has two reviewers",
-                "Team policy: every change has two reviewers",
-            ),
-        ),
+        examples=(("In our team, every change has two reviewers", "Team policy: every change has two reviewers"),),
         counter_examples=("In our team, I am the oldest", "In our team, most are parents"),
     ),
     Pattern(
@@ -258,12 +207,7 @@ PATTERNS = (
         statement="Team policy: {rule}",
         confidence=0.85,
         is_team=True,
-        examples=(
-            (
-                "Nobody ships without a changelog entry.",
-                "Team policy: nobody ships without a changelog entry",
-            ),
-        ),
+        examples=(("Nobody ships without a changelog entry.", "Team policy: nobody ships without a changelog entry"),),
         counter_examples=("Nobody goes there", "No one leaves without cake"),
     ),
     Pattern(
@@ -272,12 +216,7 @@ PATTERNS = (
         regex=r"^(?:(?:the|our) )?(?:[\w-]+ ){0,2}?retention(?: (?:period|time|policy|window))?(?: (?:for|of) [\w' -]{2,40}?)? (?:is|are|must be)\b .{2,80}",
         confidence=0.95,
         is_team=True,
-        examples=(
-            (
-                "The retention period for traces is 12 days",
-                "The retention period for traces is 12 days",
-            ),
-        ),
+        examples=(("The retention period for traces is 12 days", "The retention period for traces is 12 days"),),
         counter_examples=("Retention matters",),
     ),
     Pattern(
@@ -289,10 +228,7 @@ PATTERNS = (
         is_team=True,
         needs=("add", "include"),
         examples=(
-            (
-                "This function should add null check before reading the name",
-                "Should add null check",
-            ),
+            ("This function should add null check before reading the name", "Should add null check"),
             ("You should add a null check here", "Should add null check"),
             ("This endpoint should include input validation", "Should include input validation"),
         ),
@@ -349,20 +285,13 @@ PATTERNS = (
                 "We aren't allowed to merge before the review is done",
                 "Team policy: aren't allowed to merge before the review is done",
             ),
-            (
-                "We don't commit secrets to the repository",
-                "Team policy: don't commit secrets to the repository",
-            ),
+            ("We don't commit secrets to the repository", "Team policy: don't commit secrets to the repository"),
             (
                 "We can't deploy on Fridays because of support hours",
                 "Team policy: can't deploy on Fridays because of support hours",
             ),
         ),
-        counter_examples=(
-            "We don't use umbrellas",
-            "We can't come",
-            "We are not allowed to smoke at home",
-        ),
+        counter_examples=("We don't use umbrellas", "We can't come", "We are not allowed to smoke at home"),
     ),
     Pattern(
         name="craft-must",
@@ -412,16 +341,9 @@ PATTERNS = (
         confidence=0.75,
         is_team=True,
         examples=(
-            (
-                "Always pin dependencies in the lock file",
-                "Team policy: always pin dependencies in the lock file",
-            ),
+            ("Always pin dependencies in the lock file", "Team policy: always pin dependencies in the lock file"),
         ),
-        counter_examples=(
-            "Never mind that",
-            "Always happy to help",
-            "Never skip the harbour market",
-        ),
+        counter_examples=("Never mind that", "Always happy to help", "Never skip the harbour market"),
     ),
     Pattern(
         name="must-stay",
@@ -446,12 +368,7 @@ PATTERNS = (
         confidence=0.85,
         is_team=True,
         needs=("our",),
-        examples=(
-            (
-                "Our convention is snake case for columns",
-                "The team's convention is snake case for columns",
-            ),
-        ),
+        examples=(("Our convention is snake case for columns", "The team's convention is snake case for columns"),),
         counter_examples=("Policies are dull",),
     ),
     Pattern(
@@ -462,14 +379,8 @@ PATTERNS = (
         confidence=0.75,
         is_team=True,
         examples=(
-            (
-                "Direct pushes to main are not allowed",
-                "Team policy: direct pushes to main are not allowed",
-            ),
-            (
-                "HTTP 2.0 is required for the gateway",
-                "Team policy: HTTP 2.0 is required for the gateway",
-            ),
+            ("Direct pushes to main are not allowed", "Team policy: direct pushes to main are not allowed"),
+            ("HTTP 2.0 is required for the gateway", "Team policy: HTTP 2.0 is required for the gateway"),
         ),
         counter_examples=("It is a dull day",),
     ),

@@ -5,20 +5,7 @@ from memories.language.english.verbs import ADVERB
 
 # Demands are no preferences: "just show me", "and get me the fix".
 NOT_ASKED = r"(?<!^)(?<![,.:;!] )" + "".join(
-    rf"(?<!\b{word} )"
-    for word in (
-        "and",
-        "or",
-        "just",
-        "now",
-        "then",
-        "please",
-        "not",
-        "you",
-        "you to",
-        "don't",
-        "go",
-    )
+    rf"(?<!\b{word} )" for word in ("and", "or", "just", "now", "then", "please", "not", "you", "you to", "don't", "go")
 )
 PREFERENCES = (
     Pattern(
@@ -172,12 +159,7 @@ PREFERENCES = (
         category="preference",
         regex=r"^(?:nothing (?:beats|compares to|like|better than)|there is nothing (?:like|better)|(?:it )?(?:does not|doesn't) get better than|you can't beat)\b",
         confidence=0.7,
-        examples=(
-            (
-                "Nothing beats fresh bread in the morning",
-                "Alex says nothing beats fresh bread in the morning",
-            ),
-        ),
+        examples=(("Nothing beats fresh bread in the morning", "Alex says nothing beats fresh bread in the morning"),),
         counter_examples=("Nothing happened",),
     ),
 )

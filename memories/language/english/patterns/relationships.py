@@ -56,10 +56,7 @@ RELATIONSHIPS = (
         examples=(
             ("My sister lives in Oslo", "Alex's sister lives in Oslo"),
             ("My two kids love swimming", "Alex's two kids love swimming"),
-            (
-                "Our daughter started school in September",
-                "Alex's daughter started school in September",
-            ),
+            ("Our daughter started school in September", "Alex's daughter started school in September"),
         ),
         counter_examples=("Sisters are great", "My sisterhood of code"),
     ),
@@ -117,12 +114,7 @@ RELATIONSHIPS = (
             ("Tilda moved out last week", "Tilda moved out last week"),
             ("Ruben left me", "Ruben left Alex"),
         ),
-        counter_examples=(
-            "The wedding was long",
-            "She got engaged",
-            "This died down",
-            "Ruben left me a note",
-        ),
+        counter_examples=("The wedding was long", "She got engaged", "This died down", "Ruben left me a note"),
     ),
     Pattern(
         name="others-life",
@@ -169,12 +161,7 @@ RELATIONSHIPS = (
         regex=rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
         confidence=0.7,
         needs=("my", "our"),
-        examples=(
-            (
-                "Dinner with my parents was lovely in Lyon",
-                "Dinner with Alex's parents was lovely in Lyon",
-            ),
-        ),
+        examples=(("Dinner with my parents was lovely in Lyon", "Dinner with Alex's parents was lovely in Lyon"),),
         counter_examples=("Dinner with the parents",),
     ),
 )
@@ -208,10 +195,7 @@ POSSESSIONS = (
         category="possession",
         regex=rf"{S}{ADVERB}keep (?!(?:it|on|up|track|quiet|calm|busy|fit|going|in|this|that|them|you|promises|secrets|things)\b)(?:{SOME} )?(?:[\w-]+ )??(?:[a-z]{{2,}}s|diary|journal|blog|log|garden|fish|poultry|cattle|sheep|livestock|spreadsheet|notebook|aquarium|pony)\b(?! (?:in mind|under|away|from|short|secret|safe))",
         confidence=0.85,
-        examples=(
-            ("I keep goats.", "Alex keeps goats"),
-            ("I keep a diary", "Alex keeps a diary"),
-        ),
+        examples=(("I keep goats.", "Alex keeps goats"), ("I keep a diary", "Alex keeps a diary")),
         counter_examples=("I keep promises", "I keep it short", "Keep the change"),
     ),
     Pattern(

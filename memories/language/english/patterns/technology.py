@@ -51,10 +51,7 @@ PATTERNS = (
         is_team=True,
         needs=("switched", "migrated", "upgraded", "downgraded"),
         examples=(
-            (
-                "We upgraded our API to Django 5 last month",
-                "Team upgraded their API to Django 5 last month",
-            ),
+            ("We upgraded our API to Django 5 last month", "Team upgraded their API to Django 5 last month"),
             ("We migrated to Kubernetes", "Team migrated to Kubernetes"),
         ),
         counter_examples=("I upgraded to first class",),
@@ -103,10 +100,7 @@ PATTERNS = (
         confidence=0.8,
         is_team=True,
         examples=(
-            (
-                "The importer needs at least 8 GB of memory",
-                "The importer needs at least 8 GB of memory",
-            ),
+            ("The importer needs at least 8 GB of memory", "The importer needs at least 8 GB of memory"),
             ("Migrations live under db/versions", "Migrations live under db/versions"),
         ),
         counter_examples=("The job takes care", "The choir needs a tenor"),
@@ -139,10 +133,7 @@ PATTERNS = (
         confidence=0.85,
         is_team=True,
         examples=(
-            (
-                "Our upload API accepts files of at most 20 MB",
-                "The team's upload API accepts files of at most 20 MB",
-            ),
+            ("Our upload API accepts files of at most 20 MB", "The team's upload API accepts files of at most 20 MB"),
         ),
         counter_examples=("Our garden is full of snails", "The API is slow"),
     ),
@@ -164,10 +155,7 @@ PATTERNS = (
         is_team=True,
         needs=("we", "team"),
         examples=(
-            (
-                "We deprecated GraphQL in favour of REST",
-                "Team deprecated GraphQL in favour of REST",
-            ),
+            ("We deprecated GraphQL in favour of REST", "Team deprecated GraphQL in favour of REST"),
             ("We no longer use Jenkins", "Team no longer uses Jenkins"),
         ),
         counter_examples=("We adopted a cat",),

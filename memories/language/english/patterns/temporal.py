@@ -59,15 +59,9 @@ PATTERNS = (
             "live",
         ),
         examples=(
-            (
-                "The deadline for the visa form is 12 April",
-                "The deadline for the visa form is 12 April",
-            ),
+            ("The deadline for the visa form is 12 April", "The deadline for the visa form is 12 April"),
             ("Deadline is noon tomorrow", "Deadline is noon tomorrow"),
-            (
-                "The thesis deadline was extended to October",
-                "The thesis deadline was extended to October",
-            ),
+            ("The thesis deadline was extended to October", "The thesis deadline was extended to October"),
         ),
         counter_examples=("The deadline is tight", "Deadlines are stressful"),
     ),
@@ -93,10 +87,7 @@ PATTERNS = (
         examples=(
             ("The audit is scheduled for 3 May", "The audit is scheduled for 3 May"),
             ("My surgery was postponed to Friday", "Alex's surgery was postponed to Friday"),
-            (
-                "The choir rehearsal has been moved to 19:30",
-                "The choir rehearsal has been moved to 19:30",
-            ),
+            ("The choir rehearsal has been moved to 19:30", "The choir rehearsal has been moved to 19:30"),
         ),
         counter_examples=("The table is set for dinner", "The play was moved by joy"),
     ),
@@ -169,10 +160,7 @@ PATTERNS = (
         is_plain=True,
         examples=(
             ("Nora's recital is tomorrow", "Nora's recital is tomorrow"),
-            (
-                "The harvest fair is in October this time",
-                "The harvest fair is in October this time",
-            ),
+            ("The harvest fair is in October this time", "The harvest fair is in October this time"),
         ),
         counter_examples=("The soup is cold today", "The boat is 3 years old"),
     ),
@@ -295,10 +283,7 @@ PATTERNS = (
         confidence=0.65,
         needs=("i", "we"),
         examples=(
-            (
-                "The bread that I baked on Sunday turned out well",
-                "The bread that Alex baked on Sunday turned out well",
-            ),
+            ("The bread that I baked on Sunday turned out well", "The bread that Alex baked on Sunday turned out well"),
         ),
         counter_examples=("The bread was good",),
     ),
