@@ -43,7 +43,6 @@ BESIDE_ANOTHER = 0.25  # share of messages that are shown beside another belief,
 UNRELATED = 0.5  # share of messages that are shown beside a belief of any other group, too
 STRANGERS = 200  # pairs of one person's real talk, of two subjects, a round
 IN_ITS_WORDS = 0.3  # how often a belief is shown in the words that it was said in
-APART = 15  # beliefs beside each message, to tell how often nothing is taken for something
 IDLE = 2  # beliefs that each sentence of `worth` is shown beside: most of what people say changes nothing
 NO_ORDERS = 200  # messages about changes that are no order, a round
 
@@ -234,17 +233,6 @@ def idle(sentences: list[Example], changes: list[Example], beliefs_of_each: int,
         for one in sentences
         for belief in random.sample(changes, beliefs_of_each)
     ]
-
-
-def apart_of(changes: list[Example]) -> list[Example]:
-    """Return pairs that have nothing to do with each other: GateMem's few templates aside."""
-    return apart([one for one in changes if one.folder != "gatemem"], APART, Random(0))
-
-
-def idle_of(dev: list[Example]) -> list[Example]:
-    """Return sentences of any kind beside beliefs of anybody."""
-    changes = [one for one in dev if one.task == "change" and one.folder != "gatemem"]
-    return idle([one for one in dev if one.task == "worth"], changes, APART, Random(0))
 
 
 def controls_of(changes: list[Example]) -> list[Example]:

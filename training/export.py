@@ -21,7 +21,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from memories.judge.judge import SHIPPED, THRESHOLDS, TOKENIZER, WEIGHTS, Line, Thresholds, TrainedJudge, tokenizer_of
 from memories.judge.labels import HEADS
 from memories.judge.tokens import LONGEST
-from training.corpus import TASKS, Example, apart_of, controls_of, dev_lives, idle_of, sides, tokens_of
+from training.corpus import TASKS, Example, controls_of, dev_lives, sides, tokens_of
 from training.network import ATTENTIONS, EPSILON, LAYERS, WIDTH, Network, base_folder
 from training.scores import asked, dropped_from, kept_from, marks_of, raised, thresholds_of
 from training.train import BATCH, tensors
@@ -173,10 +173,8 @@ def thresholds(judge: TrainedJudge, dev: list[Example]) -> Thresholds:
     worth = judge.worth([Line(one.before, one.text) for one in sentences]) or []
     keep = kept_from([one.fact for one in worth], [one.label == "fact" for one in sentences])
     drop = dropped_from([said.fiction for one, said in zip(sentences, worth, strict=True) if one.label == "fact"])
-    found, controls, apart = (
-        asked(judge, pairs) for pairs in (changes, controls_of(changes), [*apart_of(changes), *idle_of(dev)])
-    )
-    chosen = thresholds_of(changes, found, controls, apart, keep, drop)
+    found, controls = asked(judge, changes), asked(judge, controls_of(changes))
+    chosen = thresholds_of(changes, found, controls, keep, drop)
     return raised(chosen, marks_of(judge, dev_lives()))
 
 

@@ -14,7 +14,6 @@ HARD_WRONGLY = 0.12  # share of those that were written to be taken for one, at 
 KEPT_PRECISION = 0.85  # of sentences that are kept, at least
 DROPPED_WRONGLY = 0.005  # share of facts that are taken for fiction, at most
 LEAST_DROPPED = 0.8  # probability of fiction: what is forgotten wrongly is worse than what is kept
-FAR_WRONGLY = 0.004  # share of pairs that have nothing to do with each other, at most
 MARKED_WRONGLY = 0.05  # share of messages of sessions and real talk that change nothing and mark something, at most
 REPLACED_WRONGLY = 0.005  # and of those that replace something
 BINS = 10
@@ -75,13 +74,12 @@ def thresholds_of(
     changes: Sequence[Example],
     found: Sequence[Effect],
     controls: Sequence[Effect],
-    far: Sequence[Effect],
     keep: float,
     drop: float,
     least: float = 0.5,
 ) -> Thresholds:
     """Return the lowest thresholds that keep to the limits above. Pairs without a change are `controls`, and real
-    talk's; those of `far` have nothing to do with each other. `keep`: see `kept_from`, `drop`: see `dropped_from`."""
+    talk's. `far` is what `ask` is: see `raised`. `keep`: see `kept_from`, `drop`: see `dropped_from`."""
     over = [one.over for one in found]
     true = [one.label in OVER for one in changes]
     unchanged = [one.over for one in controls]
@@ -100,9 +98,8 @@ def thresholds_of(
         for step in [*steps[5:], act]
         if step == act or (share(unchanged, step) <= ASKED_WRONGLY and share(hard, step) <= HARD_WRONGLY)
     )
-    unrelated = [one.over for one in far]
-    apart = next(step for step in [*steps, 0.99] if share(unrelated, step) <= FAR_WRONGLY or step == 0.99)
-    return Thresholds(act, min(ask, act), max(apart, ask), keep, drop)
+    ask = min(ask, act)
+    return Thresholds(act, ask, ask, keep, drop)
 
 
 def kept_from(facts: Sequence[float], true: Sequence[bool]) -> float:
