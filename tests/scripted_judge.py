@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from memories.judge.judge import Effect, JudgedPair, Line, Thresholds, TrainedJudge, Worth
+import numpy as np
+
+from memories.judge.fixed_pairs import NOT_OVER, OVER
+from memories.judge.judge import Effect, JudgedPair, Line, SeenPairs, Thresholds, TrainedJudge, Worth, effects_of
 
 
 class Judge(TrainedJudge):
@@ -38,3 +41,28 @@ class Judge(TrainedJudge):
 
 def change(**told: float) -> Effect:
     return Effect(**{**dict.fromkeys(Effect._fields, 0.0), **told})
+
+
+class HesitantJudge(Judge):
+    """A judge that is right about the fixed pairs, and takes all others for over: what is said "for now" as any. It
+    has nothing but its logits to be told apart by."""
+
+    thresholds = Thresholds(act=0.9, ask=0.5, far=0.9, keep=0.8, drop=0.9)
+
+    def __init__(self, share: float = 0.6, sure: float = 0.97, name: str = "judge-1") -> None:
+        super().__init__(name=name)
+        self.share, self.sure = share, sure
+
+    def see(self, pairs: Sequence[JudgedPair]) -> SeenPairs:
+        return SeenPairs(np.array([self._row(pair) for pair in pairs], np.float32).reshape(-1, 5), None)
+
+    def changes(self, pairs: Sequence[JudgedPair]) -> list[Effect]:
+        return effects_of(self.see(pairs).changes)
+
+    def _row(self, pair: JudgedPair) -> Effect:
+        if pair in OVER:
+            return change(ends=self.sure, compatible=1 - self.sure)
+        if pair in NOT_OVER:
+            return change(ends=0.03, compatible=0.97)
+        other = "exception" if "for now" in pair.message else "compatible"
+        return change(ends=self.share, **{other: 1 - self.share})

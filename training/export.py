@@ -18,7 +18,17 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from memories.judge.judge import SHIPPED, THRESHOLDS, TOKENIZER, WEIGHTS, Line, Thresholds, TrainedJudge, tokenizer_of
+from memories.judge.judge import (
+    SHIPPED,
+    THRESHOLDS,
+    TOKENIZER,
+    VECTOR,
+    WEIGHTS,
+    Line,
+    Thresholds,
+    TrainedJudge,
+    tokenizer_of,
+)
 from memories.judge.labels import HEADS
 from memories.judge.tokens import LONGEST
 from training.corpus import TASKS, Example, controls_of, dev_lives, sides, tokens_of
@@ -102,7 +112,7 @@ class Graph:
         there = self.node("Mul", x, self.node("Unsqueeze", known, two))
         summed = self.node("ReduceSum", there, one, keepdims=0)
         mean = self.node("Div", summed, self.node("ReduceSum", known, one, keepdims=1))
-        return self.node("Concat", first, mean, axis=-1)
+        return self.node("Concat", first, mean, output=VECTOR, axis=-1)
 
 
 def write(network: Network, temperatures: dict[str, float], path: Path) -> None:
@@ -119,6 +129,8 @@ def write(network: Network, temperatures: dict[str, float], path: Path) -> None:
     outputs = [
         helper.make_tensor_value_info(head, TensorProto.FLOAT, ["texts", len(labels)]) for head, labels in HEADS.items()
     ]
+    # A workspace that teaches the judge reads it, too.
+    outputs.append(helper.make_tensor_value_info(VECTOR, TensorProto.FLOAT, ["texts", 2 * WIDTH]))
     model = helper.make_model(
         helper.make_graph(graph.nodes, "judge", inputs, outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", 20)],

@@ -222,6 +222,7 @@ MENU = (
             ),
             Tab(_("Try a text"), "memories_preview"),
             Tab(_("Judge"), "memories_judge"),
+            Tab(_("What the judge learned"), "memories_learned"),
         ),
     ),
     Section(

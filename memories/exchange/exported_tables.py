@@ -84,6 +84,7 @@ NOT_EXPORTED = {
     "memories.Breaker": OF_THE_SERVER,
     "memories.PostedJob": OF_THE_SERVER,
     "memories.IrrevocableAct": "what this server did, signed with its key",
+    "memories.JudgeHead": "learned anew there, from the decisions that are exported",
     "memories.WorkerBeat": OF_THE_SERVER,
     "memories.ChangeEvent": "what changed here within a day, for who listens here",
     "memories.Webhook": "its secret is made of this server's: make others there",

@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Right
 
+from memories import teaching
 from memories.belief import resolve, review, touches
 from memories.belief.resolve import Claim, Quote
 from memories.belief.touches import EarlierWords, HeardChange, NewTouch
@@ -82,16 +83,22 @@ def run(workspace_id: uuid.UUID, seconds: float = TURN, judge: TrainedJudge = sh
     chosen = {name: value for name in OF_A_WORKSPACE if (value := getattr(own, name)) is not None}
     thresholds = judge.thresholds._replace(**chosen)
     space = workspace_index.index_of(workspace_id)
-    for step in (_messages, touches.decide_open):
-        while decided := step(space, judge, thresholds):
+    of_changes = teaching.taught(workspace_id, judge) if own.learn else judge
+    steps = (
+        lambda: _messages(space, judge, of_changes, thresholds),
+        lambda: touches.decide_open(space, of_changes, thresholds, is_drawn=own.learn),
+    )
+    for step in steps:
+        while decided := step():
             done += decided
             if time.monotonic() >= end:
                 return done
     return done
 
 
-def _messages(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds) -> int:
-    """Ask about some messages; return how many, 0 where there are none or the judge fails."""
+def _messages(space: WorkspaceIndex, judge: TrainedJudge, of_changes: TrainedJudge, thresholds: Thresholds) -> int:
+    """Ask about some messages, `of_changes` as the workspace taught it; return how many, 0 where there are none or the
+    judge fails."""
     with transaction.atomic(durable=True):
         # Counted first: a message that kills its worker is given up at last.
         rows = prepared_sql.rows(CLAIM, {"workspace": space.workspace_id, "open": touches.OPEN})
@@ -113,7 +120,7 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds
     _keep(space, episodes, kept, str(judge.name))
     not_meant = {one for one, worth in worths.items() if worth.fiction >= thresholds.drop}
     _forget_misread(space, episodes, not_meant, str(judge.name))
-    heard = touches.compare(space, episodes, judge, thresholds, not_meant)
+    heard = touches.compare(space, episodes, of_changes, thresholds, not_meant)
     ended = None if heard is None else _keep_ended(space, heard, judge)
     if heard is None or ended is None:
         return 0

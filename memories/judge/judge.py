@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent / "model"
 WEIGHTS, TOKENIZER, THRESHOLDS = "judge.onnx", "tokenizer.json", "thresholds.json"
+VECTOR = "vector"  # the output that the heads read: the encoder's, of a pair as a whole
 NAME = "judge-"  # the beginning of each model's name, which a hash follows
 AT_ONCE = 16
 FEW = 0.75  # share of `far` that is enough for a single belief
@@ -114,11 +115,20 @@ class Thresholds(NamedTuple):
 Rows = npt.NDArray[np.float32]
 
 
+class SeenPairs(NamedTuple):
+    """What a model sees in pairs, a row for each: the probabilities of `Effect`, and the `vectors` that it reads them
+    from; None where it gives none, as older models do."""
+
+    changes: Rows
+    vectors: Rows | None
+
+
 class _LoadedJudge(NamedTuple):
     name: str
     thresholds: Thresholds
     tokenizer: "Tokenizer"
     session: Any
+    outputs: tuple[str, ...]
 
 
 class TrainedJudge:
@@ -149,12 +159,19 @@ class TrainedJudge:
 
     def changes(self, pairs: Sequence[JudgedPair]) -> list[Effect] | None:
         """Tell what each message does to the belief beside it."""
-        rows = self._answers("change", lambda tokenizer: [pair_tokens(tokenizer, *pair) for pair in pairs])
-        return None if rows is None else [Effect(*map(float, row)) for row in rows[0]]
+        seen = self.see(pairs)
+        return None if seen is None else effects_of(seen.changes)
+
+    def see(self, pairs: Sequence[JudgedPair]) -> SeenPairs | None:
+        """Tell the same, and what it is read from."""
+        model = self._model()
+        outputs = ["change", VECTOR] if model and VECTOR in model.outputs else ["change"]
+        rows = self._answers(outputs, lambda tokenizer: [pair_tokens(tokenizer, *pair) for pair in pairs])
+        return None if rows is None else SeenPairs(rows[0], rows[1] if len(rows) > 1 else None)
 
     def worth(self, lines: Sequence[Line]) -> list[Worth] | None:
         """Tell what each sentence is worth."""
-        rows = self._answers("worth category", lambda tokenizer: [line_tokens(tokenizer, *line) for line in lines])
+        rows = self._answers(["worth", "category"], lambda tokenizer: [line_tokens(tokenizer, *line) for line in lines])
         if rows is None:
             return None
         worth, categories = rows
@@ -165,16 +182,16 @@ class TrainedJudge:
 
     def orders(self, lines: Sequence[Line]) -> list[Order] | None:
         """Tell what each message asks of the memory."""
-        rows = self._answers("order", lambda tokenizer: [line_tokens(tokenizer, *line) for line in lines])
+        rows = self._answers(["order"], lambda tokenizer: [line_tokens(tokenizer, *line) for line in lines])
         return None if rows is None else [Order(*map(float, row)) for row in rows[0]]
 
-    def _answers(self, heads: str, tokens_by: "Callable[[Tokenizer], list[Tokens]]") -> list[Rows] | None:
-        """A table for each head, a row for each text. None where there is no model, or it fails."""
+    def _answers(self, outputs: Sequence[str], tokens_by: "Callable[[Tokenizer], list[Tokens]]") -> list[Rows] | None:
+        """A table for each output, a row for each text. None where there is no model, or it fails."""
         model = self._model()
         if model is None:
             return None
         try:
-            return run(model.session, heads.split(), tokens_by(model.tokenizer))
+            return run(model.session, outputs, tokens_by(model.tokenizer))
         except Exception:  # the library's own, of no common class
             log.exception("the judge failed")
             return None
@@ -200,15 +217,22 @@ def _load(folder: Path) -> _LoadedJudge | None:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         options.log_severity_level = 4  # what fails is raised as well
+        session = onnxruntime.InferenceSession(str(folder / WEIGHTS), options, providers=["CPUExecutionProvider"])
         return _LoadedJudge(
             f"{NAME}{digest.hexdigest()[:12]}",
             Thresholds(**json.loads((folder / THRESHOLDS).read_text())),
             tokenizer_of(folder / TOKENIZER),
-            onnxruntime.InferenceSession(str(folder / WEIGHTS), options, providers=["CPUExecutionProvider"]),
+            session,
+            tuple(output.name for output in session.get_outputs()),
         )
     except Exception:  # both libraries' own, of no common class
         log.exception("the judge cannot be loaded")
         return None
+
+
+def effects_of(changes: Rows) -> list[Effect]:
+    """Return the answers of a table of probabilities."""
+    return [Effect(*map(float, row)) for row in changes]
 
 
 def tokenizer_of(path: Path) -> "Tokenizer":
@@ -221,13 +245,13 @@ def tokenizer_of(path: Path) -> "Tokenizer":
     return tokenizer
 
 
-def run(session: Any, heads: Sequence[str], tokens: Sequence[Tokens]) -> list[Rows]:
-    """A table for each head, a row for each text.
+def run(session: Any, outputs: Sequence[str], tokens: Sequence[Tokens]) -> list[Rows]:
+    """A table for each output, a row for each text.
 
     Those of like length go together: each is computed as long as the longest beside it.
     """
     sizes = {output.name: output.shape[1] for output in session.get_outputs()}
-    found = [np.zeros((len(tokens), sizes[head]), np.float32) for head in heads]
+    found = [np.zeros((len(tokens), sizes[name]), np.float32) for name in outputs]
     order = sorted(range(len(tokens)), key=lambda at: len(tokens[at].ids))
     for start in range(0, len(order), AT_ONCE):
         chosen = order[start : start + AT_ONCE]
@@ -235,7 +259,7 @@ def run(session: Any, heads: Sequence[str], tokens: Sequence[Tokens]) -> list[Ro
         for row, at in enumerate(chosen):
             length = len(tokens[at].ids)
             ids[row, :length], sides[row, :length], known[row, :length] = tokens[at].ids, tokens[at].sides, 1
-        for rows, answer in zip(found, session.run(heads, {"ids": ids, "sides": sides, "known": known}), strict=True):
+        for rows, answer in zip(found, session.run(outputs, {"ids": ids, "sides": sides, "known": known}), strict=True):
             rows[chosen] = answer
     return found
 

@@ -50,6 +50,7 @@ from memories.models.index import (
 )
 from memories.models.intent import Intent
 from memories.models.irrevocable_act import IrrevocableAct
+from memories.models.judge_head import JudgeHead
 from memories.models.long_job import LongJob
 from memories.models.masked_span import MaskedSpan
 from memories.models.memory import (
@@ -99,7 +100,7 @@ from memories.models.source_connection import Connection, ConnectionItem, SyncRu
 from memories.models.subject_merge import MergedRows, SubjectMerge
 from memories.models.supersession import Link, Supersession, chain, versions_of
 from memories.models.talk_summary import CONTENT, DueSummary, TalkSummary
-from memories.models.touch import MOST_SAID, Touch, with_later_said
+from memories.models.touch import MOST_SAID, SAMPLED, Touch, with_later_said
 from memories.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
@@ -133,6 +134,7 @@ __all__ = [
     "NOW",
     "SAID",
     "AsOf",
+    "SAMPLED",
     "SCOPE_CODE",
     "APART",
     "VISIBILITY_CODE",
@@ -171,6 +173,7 @@ __all__ = [
     "Ground",
     "IndexRepair",
     "IrrevocableAct",
+    "JudgeHead",
     "LIVE_SQL",
     "LargeLayer",
     "LongJob",

@@ -77,6 +77,7 @@ class GoldenRun(Row):
         SCHEDULE = "schedule"
         SETTINGS = "settings"
         MODEL = "model"
+        JUDGE = "judge"
 
     class Outcome(models.TextChoices):
         FINE = "fine"

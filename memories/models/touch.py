@@ -13,6 +13,7 @@ from memories.models.memory_state import DOUBTS, NOW, AsOf
 from workspaces.models import Workspace
 from workspaces.scope import Scope
 
+SAMPLED = 0.01  # share of what the judge decides that a person is asked about, however sure it is
 MOST_SAID = 5  # later messages that are told beside a memory
 QUOTE = Substr("episode__content", F("start") + 1, F("end") - F("start"))
 
@@ -50,6 +51,8 @@ class Touch(models.Model):
     `said_at` is the episode's time that counts (`Episode.believed_at`). `probability` is that of the
     relation, by whoever decided it: `by`, of a `model` where it is one. Undecided (`decided_at` null)
     it waits for the judge, `attempts` times at most. An exception holds until `until`, if that is known.
+    `draw` is a random number from 0 to 1 that the judge's decision was given: below SAMPLED a person is
+    asked about it, however sure the judge is.
     """
 
     class Relation(models.TextChoices):
@@ -82,6 +85,7 @@ class Touch(models.Model):
     made_at = models.DateTimeField(default=timezone.now)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=200, blank=True, default="", db_default="")
+    draw = models.FloatField(null=True)
 
     objects = TouchQuerySet.as_manager()
 
@@ -100,6 +104,8 @@ class Touch(models.Model):
                 condition=Q(relation__in=DOUBTS),
             ),
             models.Index(fields=["workspace", "id"], name="touch_due", condition=Q(decided_at=None)),
+            models.Index(fields=["workspace", "id"], name="touch_by_person", condition=Q(by="person")),
+            models.Index(fields=["workspace", "draw"], name="touch_sampled", condition=Q(draw__lt=SAMPLED, by="judge")),
         ]
 
     def __str__(self) -> str:

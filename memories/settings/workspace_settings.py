@@ -77,9 +77,11 @@ class JudgeSettings(SettingsObject):
     """Thresholds of the judge, as probabilities; null: the model's own. From `act` on, what a message says replaces
     what it plainly ends; from `ask` on, a belief that a message speaks about is questioned; from `far` on, one of
     twenty that share no word with it; from `keep` on, a sentence is kept; from `drop` on, what a rule read in fiction
-    is forgotten."""
+    is forgotten. `learn`: whether it learns from what people decide here; one in a hundred of the changes that it does
+    not hear is put before them, too."""
 
     enabled: bool = True
+    learn: bool = True
     act: Share | None = None
     ask: Share | None = None
     far: Share | None = None

@@ -14,7 +14,7 @@ from multiprocessing import Process
 
 from django.db import DatabaseError, close_old_connections, connections
 
-from memories import ingest
+from memories import ingest, teaching
 from memories.ingest import judged_messages
 from memories.queue import workers_seen
 from memoryproject.postgres import crossings, visible
@@ -39,7 +39,17 @@ def judge_messages() -> bool:
     for workspace_id in due:
         with _alarm(), visible.only(workspace_id):
             decided += judged_messages.run(workspace_id, TURN)
-    return decided > 0
+    return decided > 0 or learn_head()
+
+
+def learn_head() -> bool:
+    """Let the judge learn from what a workspace decided, where nothing else waits for it; tell whether it did."""
+    with crossings.everywhere():
+        due = teaching.due_workspaces()
+    if not due:
+        return False
+    with _alarm(), visible.only(due[0]):
+        return teaching.learn(due[0]) is not None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from memories import ingest
+from memories import ingest, teaching
 from memories.belief import resolve, touches
 from memories.belief.cases import due_words
 from memories.belief.review import forget_expired, merge_people
@@ -69,6 +69,7 @@ class Swept:
     `blobs` are files that no row names;
     `talks` are conversations whose searched summaries were made;
     `golden` are workspaces whose golden questions were asked;
+    `heads` are workspaces of which so much was decided that their judge is to learn from it;
     `touched` are workspaces whose old messages were looked through for what they touch;
     `marks` are workspaces whose audit chain was continued;
     `masked` are those where words were taken out or back that a dead process had left;
@@ -96,6 +97,7 @@ class Swept:
     syncs: int = 0
     blobs: int = 0
     golden: int = 0
+    heads: int = 0
     touched: int = 0
     marks: int = 0
     masked: int = 0
@@ -226,6 +228,7 @@ OTHERS = (
     ),
     _Job("old messages of", "touched", "", touches.old_workspaces, touches.go_on),
     _Job("audit of", "marks", "", audit_chain.due_workspaces, lambda row, _: audit_chain.extend(row)),
+    _Job("head of the judge of", "heads", "", teaching.workspaces_to_ask, lambda row, _: teaching.ask_due(row)),
     _Job("golden questions of", "golden", "", golden_runs.due, lambda row, _: golden_runs.run_scheduled(row)),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
@@ -15,10 +15,10 @@ from django.utils.translation import gettext
 from memories.admin.memories.memory_timeline import with_quotes
 from memories.belief.cases.case_decision import DOUBTED, doubted, is_about_an_end, is_waiting, newest_of, standing
 from memories.belief.resolve import OLDER
-from memories.belief.resolve.file_cases import ENDED, QUESTIONED
+from memories.belief.resolve.file_cases import DRAWN, ENDED, QUESTIONED
 from memories.language.english.case_words import holds_no_more, holds_still, question_of, question_of_order, short_names
 from memories.language.english.plain_words import attribute_words, rule_words
-from memories.models import DOUBTS, Case, CaseItem, Fact, Intent, Memory, MemoryState, Supersession, Touch
+from memories.models import DOUBTS, SAMPLED, Case, CaseItem, Fact, Intent, Memory, MemoryState, Supersession, Touch
 from workspaces.adminbase.target_names import name_of, names_of
 from workspaces.adminbase.word_diff import Piece, side, word_diff
 
@@ -262,9 +262,10 @@ def case_cards(cases: Sequence[Case], *, quotes: bool = True) -> list[CaseCard]:
         for fact in with_quotes(Fact.objects.filter(pk__in=own)):
             facts[fact.pk].append(fact)
     later: dict[Any, list[Touch]] = defaultdict(list)
-    questioned = {item.memory_id for case in cases for item in case.items.all() if item.why == QUESTIONED}
+    questioned = {item.memory_id for case in cases for item in case.items.all() if item.why in (QUESTIONED, DRAWN)}
     if quotes and questioned:
-        for touch in Touch.objects.filter(memory__in=questioned, relation__in=DOUBTS).newest(MOST_QUOTES):
+        asked_about = Q(relation__in=DOUBTS) | Q(draw__lt=SAMPLED)
+        for touch in Touch.objects.filter(asked_about, memory__in=questioned).newest(MOST_QUOTES):
             later[touch.memory_id].append(touch)
     asked = {item.intent for case in cases for item in case.items.all() if item.intent}
     orders = Intent.objects.select_related("episode").in_bulk(asked)

@@ -17,6 +17,7 @@ from unfold.widgets import (
     UnfoldAdminTextareaWidget,
 )
 
+from memories.admin.judge_heads.heads_page import HeadsPage
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, excerpt, ingest_hint, text_column
 from memories.admin.quality.judge_page import JudgePage
 from memories.admin.rules.rules_page import RulesPage
@@ -137,7 +138,7 @@ class FactStateFilter(StateFilter):
 
 @admin.register(Fact)
 class FactAdmin(MemoryRowAdmin):
-    pages = (RepeatsPage, RulesPage, JudgePage)
+    pages = (RepeatsPage, RulesPage, JudgePage, HeadsPage)
     searched = "statement"
     list_display = (
         "text",

@@ -33,6 +33,7 @@ CAUSES = {
     GoldenRun.Cause.SCHEDULE: "by the clock",
     GoldenRun.Cause.SETTINGS: "other settings",
     GoldenRun.Cause.MODEL: "another embedding model",
+    GoldenRun.Cause.JUDGE: "a judge that learned",
 }
 
 

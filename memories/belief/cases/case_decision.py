@@ -8,13 +8,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
-from memories.belief.resolve.file_cases import ASKED, GROUND, QUESTIONED, UNSAID
+from memories.belief.resolve.file_cases import ASKED, DRAWN, GROUND, QUESTIONED, UNSAID
 from memories.models import CaseItem, Memory, MemoryState
 from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 
 DO, LEAVE = "do", "leave"
 # Reasons to ask about a memory that nothing new speaks against.
-DOUBTED = frozenset({GROUND, UNSAID, ASKED, QUESTIONED})
+DOUBTED = frozenset({GROUND, UNSAID, ASKED, QUESTIONED, DRAWN})
 IDS = ("keep", "forget", "end", "accept", "dismiss")
 Ids = Annotated[tuple[uuid.UUID, ...], Field(max_length=100), NullIs(())]
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories.belief import resolve
+from memories.belief import resolve, touches
 from memories.belief.cases.case_decision import DO, LEAVE, CaseDecision, Replaced
 from memories.belief.cases.outcome import believed, of_steps
 from memories.belief.resolve import grounds, take_support_away
@@ -19,7 +19,6 @@ from memories.belief.review.edit import new_version
 from memories.belief.review.forget import forget_locked, hide_locked, locked, reject_claim
 from memories.belief.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
 from memories.belief.review.taken_words import advanced, drop_due, job_of, leave_due, take_words
-from memories.belief.touches import uphold
 from memories.errors import Conflict, Invalid, NotFound, needed
 from memories.index import due_vectors, entries, workspace_index
 from memories.models import (
@@ -263,14 +262,21 @@ class _CaseAct:
             was_held = memory.state is MemoryState.HELD
             forget_locked(self.scope, [memory], OUTDATED)
             self.steps.append({"act": "end", "memory": str(memory.pk), "held": was_held})
-        # A kept memory holds, even if its grounds have ended or its document no longer says it.
+            if confirmed := touches.confirm(memory_id, self.scope.actor):
+                self.steps.append({"act": "confirm", **confirmed})
         for memory_id in decision.keep:
-            if kept := grounds.keep(memory_id):
-                self.steps.append({"act": "keep", "grounds": kept})
-            if upheld := uphold(memory_id, self.scope.actor):
-                self.steps.append({"act": "uphold", "touches": upheld})
-            if fact := take_support_away.keep_unsupported(self._standing(memory_id)):
-                self.steps.append({"act": "vouch", "fact": str(fact.pk)})
+            self._uphold(memory_id)
+
+    def _uphold(self, memory_id: uuid.UUID) -> None:
+        """Write that a kept memory holds, even if its grounds have ended or its document no longer says it."""
+        if kept := grounds.keep(memory_id):
+            self.steps.append({"act": "keep", "grounds": kept})
+        if agreed := touches.agree(memory_id, self.scope.actor):
+            self.steps.append({"act": "agree", "touches": agreed})
+        if upheld := touches.uphold(memory_id, self.scope.actor):
+            self.steps.append({"act": "uphold", "touches": upheld})
+        if fact := take_support_away.keep_unsupported(self._standing(memory_id)):
+            self.steps.append({"act": "vouch", "fact": str(fact.pk)})
 
     def _standing(self, memory_id: uuid.UUID) -> Memory:
         """The memory, locked; Conflict where it ended meanwhile."""

@@ -224,6 +224,14 @@ def _question_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     touches.question_again(step["touches"])
 
 
+def _disagree(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
+    touches.disagree(step["touches"])
+
+
+def _unconfirm(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
+    touches.unconfirm(step["touch"], step["was"])
+
+
 def _vouch_no_more(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     take_support_away.take_keeping_back(step["fact"])
 
@@ -231,6 +239,8 @@ def _vouch_no_more(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
 BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]] = {
     "pairs": _wait_again,
     "uphold": _question_again,
+    "agree": _disagree,
+    "confirm": _unconfirm,
     "release": _hold_again,
     "keep": _let_fall,
     "vouch": _vouch_no_more,

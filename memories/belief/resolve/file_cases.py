@@ -16,6 +16,7 @@ from memories.index import prepared_sql, row_marks
 from memories.language.english import statements as english
 from memories.language.english.statements import NO_WORDS, OwnWords
 from memories.models import (
+    SAMPLED,
     Case,
     CaseItem,
     Fact,
@@ -30,6 +31,7 @@ from memories.models import (
     topic_of,
 )
 from memories.models.case import AGEING, SERVED_HALF, SERVED_MOST
+from workspaces.models import Workspace
 from workspaces.models.workspace import uuid7
 
 Kind = Case.Kind
@@ -39,6 +41,7 @@ KINDS = [Kind.UNCERTAIN, Kind.QUARANTINE, Kind.CONTRADICTION, Kind.HELD, Kind.IN
 # case.
 QUARANTINED, GROUND, ENDED, UNSAID = "quarantine", "ground", "ended", "unsaid"
 QUESTIONED = "questioned"  # something that was said later speaks against it
+DRAWN = "drawn"  # drawn at random out of what the judge does not ask about
 ASKED = "asked"  # or because a person asks
 # How contradictory: of a rule, without the reason of a policy and what follows the colon.
 SHARPNESS = {
@@ -59,6 +62,7 @@ SHARPNESS = {
     "nearest": 0.5,
     "ground": 0.5,
     "questioned": 0.6,
+    "drawn": 0.1,
     "quarantine": 0.4,
     "intent": 0.8,
     "near": 0.3,
@@ -68,6 +72,7 @@ SHARPNESS = {
 WAITING = 100  # of each kind, which are filed at once
 # A person is asked about what was said later where it is likely that it says so, and not too often.
 LIKELY, OF_MESSAGES = 0.7, 0.03
+DRAWN_OF_MESSAGES = 0.01
 
 OPEN = f"""
 insert into memories_case (
@@ -264,12 +269,12 @@ def file_unsupported(memories: Iterable[Memory], words: OwnWords = NO_WORDS) -> 
         open_case(_of_memory(memory, words), Kind.UNCERTAIN, [NewItem(at, UNSAID, memory_id=memory.pk)])
 
 
-def file_questioned(memories: Iterable[Memory], words: OwnWords = NO_WORDS) -> None:
+def file_questioned(memories: Iterable[Memory], words: OwnWords = NO_WORDS, why: str = QUESTIONED) -> None:
     """Put memories that later words speak against into cases, to ask whether they still hold."""
     for memory in memories:
         at = memory.valid_from or memory.created_at
-        risk = round(SHARPNESS[QUESTIONED] * (1 - 0.5 / (1 + memory.source_count)), 3)
-        open_case(_of_memory(memory, words), Kind.UNCERTAIN, [NewItem(at, QUESTIONED, memory_id=memory.pk)], risk=risk)
+        risk = round(SHARPNESS[why] * (1 - 0.5 / (1 + memory.source_count)), 3)
+        open_case(_of_memory(memory, words), Kind.UNCERTAIN, [NewItem(at, why, memory_id=memory.pk)], risk=risk)
 
 
 def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
@@ -281,6 +286,7 @@ def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
         | Q(Exists(Ground.objects.ended().filter(memory=OuterRef("memory"))), memory__is_head=True)
         | Q(Exists(Memory.objects.unsupported().filter(pk=OuterRef("memory"))))
         | Q(Exists(_likely_doubts().filter(memory=OuterRef("memory"))), memory__is_head=True)
+        | Q(Exists(_drawn_touches().filter(memory=OuterRef("memory"))), memory__is_head=True, why=DRAWN)
     )
     pairs = Supersession.objects.filter(case=OuterRef("pk"), state=Supersession.State.PENDING)
     rows = Case.objects.undecided().filter(~Exists(waiting), ~Exists(pairs), pk__in=case_ids)
@@ -339,7 +345,7 @@ def _join(case: Case, subject_id: uuid.UUID | None, items: Sequence[CaseItem]) -
 
 def unfiled() -> set[uuid.UUID]:
     """Return the workspaces in which something waits that is in no undecided case."""
-    rows = (_pairs(), _facts(), _held(), _uncertain(), _unsupported(), _questioned())
+    rows = (_pairs(), _facts(), _held(), _uncertain(), _unsupported(), _questioned(), _drawn())
     return {workspace for each in rows for workspace in each.values_list("workspace_id", flat=True)}
 
 
@@ -366,13 +372,22 @@ def file_unfiled(index: WorkspaceIndex) -> int:
     file_uncertain(resting, words)
     bare = list(_unsupported().filter(**mine)[:WAITING])
     file_unsupported(bare, words)
-    asked = CaseItem.objects.filter(**mine, why=QUESTIONED).count()
-    room = max(1, int(OF_MESSAGES * index.live_episodes)) - asked
+    room = max(1, int(OF_MESSAGES * index.live_episodes)) - _asked(index, QUESTIONED)
     likeliest = _likely_doubts().filter(memory=OuterRef("pk")).order_by("-probability").values("probability")
     doubted = _questioned().filter(**mine).annotate(likely=Subquery(likeliest[:1])).order_by("-likely", "pk")
     questioned = list(doubted[: min(max(room, 0), WAITING)])
     file_questioned(questioned, words)
-    return len(pairs) + len(facts) + len(held) + len(resting) + len(bare) + len(questioned)
+    room = int(DRAWN_OF_MESSAGES * index.live_episodes) - _asked(index, DRAWN)
+    lowest = _drawn_touches().filter(memory=OuterRef("pk")).order_by("draw").values("draw")
+    drawn = _drawn().filter(**mine).annotate(lowest=Subquery(lowest[:1])).order_by("lowest")
+    sampled = list(drawn[: min(max(room, 0), WAITING)])
+    file_questioned(sampled, words, DRAWN)
+    return len(pairs) + len(facts) + len(held) + len(resting) + len(bare) + len(questioned) + len(sampled)
+
+
+def _asked(index: WorkspaceIndex, why: str) -> int:
+    """Count how often people were asked for this reason."""
+    return CaseItem.objects.filter(workspace_id=index.workspace_id, why=why).count()
 
 
 def _pairs() -> QuerySet[Supersession]:
@@ -412,6 +427,16 @@ def _likely_doubts() -> QuerySet[Touch]:
     return Touch.objects.filter(
         relation__in=(Touch.Relation.REPLACES, Touch.Relation.ENDS), by__in=of_models, probability__gte=LIKELY
     )
+
+
+def _drawn() -> QuerySet[Memory]:
+    off = Workspace.objects.filter(settings__judge__learn=False)
+    rows = Memory.objects.live().filter(pk__in=_drawn_touches().exclude(workspace__in=off).values("memory"))
+    return rows.exclude(Exists(_undecided().filter(memory=OuterRef("pk"))))
+
+
+def _drawn_touches() -> QuerySet[Touch]:
+    return Touch.objects.filter(by=Touch.By.JUDGE, draw__lt=SAMPLED)
 
 
 def _undecided() -> QuerySet[CaseItem]:

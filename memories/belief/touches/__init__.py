@@ -1,6 +1,15 @@
 """Touches: what people's later messages say of what is believed, found when either is written."""
 
-from memories.belief.touches.decided import follow_decision, question_again, take_back, uphold
+from memories.belief.touches.decided import (
+    agree,
+    confirm,
+    disagree,
+    follow_decision,
+    question_again,
+    take_back,
+    unconfirm,
+    uphold,
+)
 from memories.belief.touches.judged import (
     OPEN,
     EarlierWords,
@@ -8,6 +17,7 @@ from memories.belief.touches.judged import (
     compare,
     decide_open,
     open_touches,
+    pairs_of,
     unread_places,
 )
 from memories.belief.touches.meet import Meeting, PersonsMessage, TouchedMemory, said_later
@@ -23,15 +33,20 @@ __all__ = [
     "NewTouch",
     "PersonsMessage",
     "TouchedMemory",
+    "agree",
     "compare",
+    "confirm",
     "decide_open",
+    "disagree",
     "follow_decision",
     "go_on",
     "old_workspaces",
     "open_touches",
+    "pairs_of",
     "question_again",
     "said_later",
     "take_back",
+    "unconfirm",
     "unread_places",
     "uphold",
     "write_touches",

@@ -5,6 +5,7 @@ touch that a rule left open waits for an answer. Later words never end a belief 
 or ended is questioned, with its probability.
 """
 
+import random
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -21,7 +22,7 @@ from memories.index import prepared_sql
 from memories.judge.judge import MANY, Effect, JudgedPair, Thresholds, TrainedJudge
 from memories.judge.pieces import SHORT, pieces_of
 from memories.language.english.touch_rules import TouchPair, of_whom_it_is, places_of
-from memories.models import LIVE_SQL, Episode, Layer, MemorySession, Touch, WorkspaceIndex
+from memories.models import LIVE_SQL, SAMPLED, Episode, Layer, MemorySession, Touch, WorkspaceIndex
 from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.guard.masked_text import is_masked
 
@@ -142,20 +143,30 @@ def open_touches() -> QuerySet[Touch]:
     return Touch.objects.filter(decided_at=None, attempts__lt=JUDGE_ATTEMPTS).exclude(WITHOUT_JUDGE)
 
 
-def decide_open(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds) -> int:
-    """Decide some touches that rules left open; return how many, 0 where there are none or the judge fails."""
+def pairs_of(ids: Sequence[int]) -> list[tuple[Any, JudgedPair]]:
+    """Return touches with what the judge reads of each."""
+    rows = prepared_sql.rows(OPEN_TOUCHES, {"ids": list(ids)})
+    return [(row, JudgedPair(row.belief, row.said, row.before, row.message)) for row in rows]
+
+
+def decide_open(space: WorkspaceIndex, judge: TrainedJudge, thresholds: Thresholds, *, is_drawn: bool = False) -> int:
+    """Decide some touches that rules left open; return how many, 0 where there are none or the judge fails. With
+    `is_drawn`, a person is asked about some of them at random."""
     open_ones = open_touches().filter(workspace_id=space.workspace_id)
     ids = list(open_ones.order_by("pk").values_list("pk", flat=True)[:TOUCHES])
     # Counted first: a pair that kills its worker is given up at last.
     if not Touch.objects.filter(pk__in=ids).update(attempts=F("attempts") + 1):
         return 0
-    rows = prepared_sql.rows(OPEN_TOUCHES, {"ids": ids})
-    answers = judge.changes([JudgedPair(row.belief, row.said, row.before, row.message) for row in rows])
+    pairs = pairs_of(ids)
+    answers = judge.changes([pair for _, pair in pairs])
     if answers is None:
         return 0
-    ask = thresholds.ask
-    _write([(row, _relation(row, answer, ask)) for row, answer in zip(rows, answers, strict=True)], str(judge.name))
-    return len(rows)
+    decided = [
+        (row, _relation(row, answer, thresholds.ask), random.random() if is_drawn else None)
+        for (row, _), answer in zip(pairs, answers, strict=True)
+    ]
+    _write(decided, str(judge.name))
+    return len(pairs)
 
 
 def _relation(row: Touch, change: Effect, ask: float) -> tuple[str, float]:
@@ -169,20 +180,23 @@ def _relation(row: Touch, change: Effect, ask: float) -> tuple[str, float]:
 
 
 @transaction.atomic(durable=True)
-def _write(decided: Sequence[tuple[Touch, tuple[str, float]]], model: str) -> None:
+def _write(decided: Sequence[tuple[Touch, tuple[str, float], float | None]], model: str) -> None:
     """Write what was decided, unless a person or the resolver was faster; what turned out to say nothing
-    goes."""
+    goes, unless a person is to be asked about it."""
     open_ones = Touch.objects.filter(decided_at=None)
     now = timezone.now()
     nothing = [
         row.id
-        for row, (relation, _) in decided
-        if relation == Relation.ADDS and row.relation == Relation.ADDS and row.probability < SLIGHT
+        for row, (relation, _), draw in decided
+        if relation == Relation.ADDS
+        and row.relation == Relation.ADDS
+        and row.probability < SLIGHT
+        and (draw is None or draw >= SAMPLED)
     ]
     open_ones.filter(pk__in=nothing).delete()
-    for row, (relation, probability) in decided:
+    for row, (relation, probability), draw in decided:
         values = {"relation": relation, "probability": min(probability, 1.0), "by": Touch.By.JUDGE, "model": model}
-        open_ones.filter(~Q(by=Touch.By.PERSON), pk=row.id).update(**values, decided_at=now)
+        open_ones.filter(~Q(by=Touch.By.PERSON), pk=row.id).update(**values, draw=draw, decided_at=now)
 
 
 class EarlierWords(NamedTuple):

@@ -84,6 +84,7 @@ RULES = {
     "ended": "ended under what rests on it",
     "unsaid": "its document does not say it any more",
     "questioned": "something that was said later speaks against it",
+    "drawn": "drawn at random, to learn whether the judge was right to ask nobody",
     "over": "says that it is over",
     "earlier": "told later, of a day before the other was said",
     "overlap": "both are told to have been true at one time",

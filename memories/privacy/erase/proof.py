@@ -190,6 +190,8 @@ FREE = {
     "WebhookDelivery": {"kind", "item_state", "error"},
     "GoldenQuestion": {"layers", "memory_ids", "episode_ids", "created_by"},
     "GoldenRun": {"changed", "requested_by", "results"},
+    # Its weights go with what it learned from; figures are numbers.
+    "JudgeHead": {"base", "version", "weights", "touches", "figures", "fell", "requested_by"},
     # Rows that wait until a workspace is complete; `--abandon` or its loading deletes them.
     "WorkspaceImport": None,
     "ImportedRow": None,

@@ -37,6 +37,7 @@ from memories.models import (
     Revision,
     Speaker,
     Supersession,
+    Touch,
     WorkspaceChange,
     WorkspaceIndex,
     WorkspacePattern,
@@ -48,6 +49,7 @@ from memories.profiles.features import follow_sources
 from memories.profiles.features.set_queue import unmark
 from memories.profiles.summaries import running_summary, talk_summaries
 from memories.quality.golden_questions import drop_standing_on
+from memories.teaching import unlearn
 from workspaces.models import AuditEntry
 
 Ids: TypeAlias = Collection[uuid.UUID]
@@ -136,6 +138,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     asked = set(Intent.objects.filter(episode__in=ids).values_list("pk", flat=True))
     cases = _blank_cases(Q(items__intent__in=asked))
     CaseItem.objects.filter(intent__in=asked).delete()
+    done["heads of the judge"] += unlearn(space.workspace_id, Touch.objects.filter(episode__in=ids))
     Episode.objects.filter(pk__in=ids).delete()
     done["cases"] += _close_cases(cases)
     texts = [episode.content for episode in episodes]
@@ -180,6 +183,7 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done += forget_traces(space, list(rejections.values_list("pk", flat=True)))
     done["rejections"] += rejections.delete()[0]
     done += unindex(space, Layer.MEMORIES, gone)
+    done["heads of the judge"] += unlearn(space.workspace_id, Touch.objects.filter(memory__in=gone))
     facts = list(Fact.objects.filter(memory__in=gone).values_list("pk", flat=True))
     done["citations"] += Citation.objects.filter(fact__in=facts).count()
     counts = rows.delete()[1]
