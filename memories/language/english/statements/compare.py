@@ -33,7 +33,7 @@ from memories.language.english.statements.duplicates import (
     weight,
 )
 from memories.language.english.statements.read_statement import ME, MY, Reading, change_roots, read
-from memories.language.english.statements.replacement import denied, ended, ending_verbs, new_value, over
+from memories.language.english.statements.replacement import contrasted, denied, ended, ending_verbs, new_value, over
 from memories.language.english.statements.word_lists import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.language.english.statements.wording import Word, root, texts
 
@@ -120,6 +120,7 @@ def _relation(old: Reading, new: Reading, cosine: float | None, threshold: float
         or denied(old, new, overlap)
         or over(old, new, overlap)
         or ended(old, new, words)
+        or contrasted(old, new)
         or new_value(old, new, overlap)
         or turned_round(old, new, overlap)
         or duplicate(old, new, overlap)

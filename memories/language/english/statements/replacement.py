@@ -206,6 +206,21 @@ def _objects(reading: Reading, place: int) -> frozenset[str]:
     return frozenset(found)
 
 
+def contrasted(old: Reading, new: Reading) -> Relation | None:
+    """Return the relation if the new one names the old value as what is not so: "B instead of A", "B, not A"."""
+    gone = new.contrasted - subject_words(old)
+    if not gone or new.is_plan and not old.is_plan or old.is_past or new.is_negated:
+        return None
+    # "Ann's lodger is Bo": who has somebody else instead of Bo has another lodger.
+    owner, _, owned = old.subject.partition("/")
+    is_role = bool(owned) and owner == new.subject and (old.head == "be" or owned in _collective)
+    is_told = gone <= old.stems and 4 * weight(gone) >= weight(old.stems - subject_words(old))
+    return Relation("update", "replaced") if is_told and (is_role or meet(old, new)) else None
+
+
+_collective = frozenset(map(root, "team family company household band club class group".split()))
+
+
 def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """Return the relation if all is alike but for one value, and the thing can have only one."""
     if old.is_negated != new.is_negated or subject_words(old) != subject_words(new):
