@@ -11,6 +11,7 @@ from memories.evaluation.evidence_stories import EvidenceServed
 from memories.evaluation.extraction import Turns
 from memories.evaluation.guard_stories import StoryFaults
 from memories.evaluation.intent_stories import StoriesTold
+from memories.evaluation.long_runs import RunsServed
 from memories.evaluation.retrieval import ALL, COLUMNS, DECIDES, RANKINGS, Retrieval, mean
 from memories.evaluation.worth_stories import WorthJudged
 
@@ -115,6 +116,18 @@ def evidence_lines(result: EvidenceServed) -> Iterator[str]:
 
 def evidence_json(result: EvidenceServed) -> dict[str, Any]:
     return {**_rounded(result.measured()), "stories_told": result.rows}
+
+
+def longrun_lines(result: RunsServed) -> Iterator[str]:
+    for name, value in result.measured().items():
+        yield f"{name:<44}{value:>9}" if isinstance(value, int) else f"{name:<44}{value:>9.3f}"
+    for row in result.rows:
+        if row.get("right") is False:
+            yield f"{row['id']} ({row['kind']}): {row['question']!r} found {row['first'][:120]!r}"
+
+
+def longrun_json(result: RunsServed) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "questions": result.rows, "profiles": result.profiles}
 
 
 def story_lines(result: StoryFaults | DatedAnswers) -> Iterator[str]:

@@ -24,6 +24,7 @@ from memories.evaluation import (
     guard_stories,
     intent_stories,
     labelled_conversations,
+    long_runs,
     retrieval,
     worth_stories,
 )
@@ -46,6 +47,7 @@ DATASETS = {
     "changes": change_stories.CHANGES,
     "dated": dated_stories.DATED,
     "intents": intent_stories.OWN,
+    "longrun": long_runs.LONG_RUNS,
     "worth": worth_stories.WORTH,
 } | {what: guard_stories.own_stories(what) for what in guard_stories.KEYS}
 NAME = 200  # as long as a run's name may be
@@ -69,6 +71,8 @@ class Command(CommandWithExamples):
         "  manage.py evaluate dated\n"
         "  manage.py evaluate worth\n"
         "  manage.py evaluate evidence --dataset stories.jsonl\n"
+        "  manage.py evaluate longrun\n"
+        "  manage.py evaluate longrun --half held --json result.json\n"
         "  manage.py evaluate guard\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
@@ -78,7 +82,7 @@ class Command(CommandWithExamples):
         "worth one {id, kind, messages, keep, ended, not} per line; evidence one\n"
         "{id, kind, messages: [{role, content, at}], question, now, not}; changes one\n"
         "{id, kind, messages, old, new, past, marked, keep} per line; dated one {id, now,\n"
-        "messages, questions, checks}; guard, visibility and\n"
+        "messages, questions, checks}; longrun, guard, visibility and\n"
         "rejected as their own files have them, beside the code."
     )
 
@@ -115,6 +119,7 @@ class Command(CommandWithExamples):
             "dated": partial(self.dated, options["half"]),
             "worth": self.worth,
             "evidence": self.evidence,
+            "longrun": partial(self.longrun, options["half"]),
         }
         measure |= {each: partial(self.guarded, each, options["half"]) for each in guard_stories.KEYS}
         started = timezone.now()
@@ -177,6 +182,13 @@ class Command(CommandWithExamples):
         return self.stories(
             chosen, evidence_stories.evaluate, evaluation_report.evidence_lines, evaluation_report.evidence_json
         )
+
+    def longrun(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = long_runs.long_runs(dataset, half)[: limit or None]
+        with progress(sum(len(run.messages) for run in chosen), "messages", sys.stderr) as shown:
+            found = long_runs.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.longrun_lines(found))
+        return evaluation_report.longrun_json(found)
 
     def guarded(self, what: str, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = guard_stories.stories(what, dataset, half)[: limit or None]
