@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 # The kind of work that a process of these commands does.
-KINDS = {"web": "web", "work": "worker"}
+KINDS = {"web": "web", "work": "worker", "models": "worker"}
 HELP = """{program} COMMAND [options]     {program} COMMAND --help shows all of one
 
 Run

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.urls import reverse_lazy
 
+from memoryproject import local_sockets
 from memoryproject.env import (
     env_bool,
     env_default,
@@ -301,10 +302,14 @@ Q_CLUSTER = {
 }
 
 # Providers: one whose key is set is used. The names are those of the SDKs.
-EMBEDDING_PROVIDER = env_str("EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "onnx", "hash", "none"))
+EMBEDDERS = ("auto", "local", "openai", "fastembed", "hash", "none")
+EMBEDDING_PROVIDER = env_str("EMBEDDING_PROVIDER", "auto", choices=EMBEDDERS)
 EMBEDDING_MODEL = env_str("EMBEDDING_MODEL")
 EMBEDDING_DIMENSIONS = env_int("EMBEDDING_DIMENSIONS", 0, maximum=4000)  # 0: the model's own
 EMBEDDING_FOLDER = env_str("EMBEDDING_FOLDER")
+# Neural models of this machine: where their process is asked, and what was fetched for it.
+MODELS_SOCKET = local_sockets.folder_for(DATA_DIR, "models.sock") / "models.sock"
+MODELS_DIR = DATA_DIR / "models"
 EXTRACTION_PROVIDER = env_str("EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none"))
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
 # The model of the chat: by default that of extraction.
@@ -326,6 +331,8 @@ QUERY_TIMEOUT = env_float("QUERY_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)
 WORKSPACE_COST_PER_DAY = env_float("WORKSPACE_COST_PER_DAY", 0.0, minimum=0.0, maximum=1e9)
 WORKSPACE_COST_PER_MONTH = env_float("WORKSPACE_COST_PER_MONTH", 0.0, minimum=0.0, maximum=1e9)
 WORKSPACE_TOKENS_PER_DAY = env_int("WORKSPACE_TOKENS_PER_DAY", 0)
+RERANK_PROVIDER = env_str("RERANK_PROVIDER", "http", choices=("http", "fastembed"))
+RERANK_FOLDER = env_str("RERANK_FOLDER")
 RERANK_BASE_URL = env_str("RERANK_BASE_URL")  # empty: none
 RERANK_WIRE = env_str("RERANK_WIRE", "cohere", choices=("cohere", "jina", "voyage", "tei"))
 RERANK_MODEL = env_str("RERANK_MODEL")

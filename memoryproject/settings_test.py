@@ -21,13 +21,14 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 # Whatever the developer's shell sets, tests begin without keys and with the deterministic embedder.
 EMBEDDING_PROVIDER = "hash"
-EMBEDDING_MODEL = EMBEDDING_FOLDER = ""
+EMBEDDING_MODEL = EMBEDDING_FOLDER = RERANK_FOLDER = ""
 EMBEDDING_DIMENSIONS = 0
 EXTRACTION_PROVIDER = "auto"
 EXTRACTION_MODEL = "claude-haiku-4-5"
 CHAT_PROVIDER = "auto"
 CHAT_MODEL = ""
 PROVIDER_TIMEOUT = QUERY_TIMEOUT = RERANK_TIMEOUT = 60.0  # a busy machine is slow, not wrong
+RERANK_PROVIDER = "http"
 RERANK_BASE_URL = RERANK_MODEL = RERANK_API_KEY = ""
 EXTRACTOR_ALLOWED_HOSTS = WEBHOOK_ALLOWED_HOSTS = ["localhost"]
 FETCH_ALLOWED_HOSTS = ["localhost"]

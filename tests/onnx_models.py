@@ -62,13 +62,28 @@ def model(
     return field(1, 8) + field(7, graph) + field(8, field(2, 13))
 
 
+def cross_encoder(weights: npt.NDArray[np.float32]) -> bytes:
+    """Answers the mean weight of the tokens of a pair; `weights` has a row of one number per token."""
+    axes = field(1, "axes") + field(8, 1) + field(20, INT64)
+    keep = field(1, "keepdims") + field(3, 0) + field(20, 2)
+    nodes = [
+        node("Gather", ["table", "input_ids"], "looked_up"),
+        node("ReduceMean", ["looked_up"], "logits", axes, keep),
+    ]
+    graph = b"".join(field(1, one) for one in nodes) + field(2, "small")
+    graph += field(5, tensor("table", weights))
+    graph += b"".join(field(11, value(name, INT64, 2)) for name in ("input_ids", "attention_mask"))
+    graph += field(12, value("logits", FLOAT, 2))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 13))
+
+
 def table(dimensions: int = 8, seed: int = 1) -> npt.NDArray[np.float32]:
     made = np.random.default_rng(seed).normal(size=(len(WORDS), dimensions))
     return made.astype(np.float32)
 
 
 def write(folder: Path, content: bytes | None = None, **about: object) -> Path:
-    """A folder with `content` as its model and `about` in its config.json."""
+    """A folder with `content` as its model and `about` in its config.json; `longest`: most tokens of a text."""
     tokenizer = {
         "version": "1.0",
         "truncation": None,
@@ -94,6 +109,8 @@ def write(folder: Path, content: bytes | None = None, **about: object) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.onnx").write_bytes(model(table()) if content is None else content)
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    own = {"model_max_length": about.pop("longest", 512), "pad_token": "[PAD]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(own))
     (folder / "config.json").write_text(json.dumps({"hidden_size": 8} | about))
     return folder
 

@@ -113,7 +113,7 @@ RELEVANT = 0.5  # of the best chunk's score
 def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
     """The documents that answer best, each with its best passages. Raises Invalid, Forbidden."""
     if request.rerank and not reranking.is_reranker_configured():
-        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
+        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL or RERANK_PROVIDER.", "not_configured")
     started = time.perf_counter()
     asked = _asked(scope, request)
     with network.patience(settings.QUERY_TIMEOUT):

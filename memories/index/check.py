@@ -247,9 +247,10 @@ def _check_vectors(index: WorkspaceIndex, lacking: Sequence[tuple[int, Item]], f
     values = {"ids": [entry for entry, _ in lacking], "model": index.embedding_model_id}
     parts = {row.id: set(row.parts or ()) for row in prepared_sql.rows(rebuild.PARTS, values)}
     texts = [item.texts for _, item in lacking]
+    embedder = configured_embedder.embedder_of(index)
     if index.embedding_model_id is None:
         wanted: list[set[int]] = [set() for _ in lacking]
-    elif configured_embedder.embedder_of(index).is_remote:  # asking it costs; what it cannot embed is blank
+    elif embedder.is_remote or embedder.is_beside:  # asking it costs; what it cannot embed is blank
         wanted = [{n for n, text in enumerate(own) if embeddable(text)} for own in texts]
     else:
         vectors = due_vectors.embed(index, texts)

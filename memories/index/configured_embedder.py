@@ -10,7 +10,8 @@ from django.conf import settings
 from memories.errors import ProviderError
 from memories.meters.breakers import ProviderLine
 from memories.models import EmbeddingModel, WorkspaceIndex
-from memories.providers import Embedder, EmbedderConfig, embedder_from
+from memories.providers import Embedder, EmbedderConfig, ModelsConfig, embedder_from
+from memories.providers.neural.known_models import known_embedder
 
 log = logging.getLogger(__name__)
 
@@ -27,14 +28,19 @@ def configured_config() -> EmbedderConfig:
         provider = "hash"
     return EmbedderConfig(
         provider=provider,
-        # That of a folder is called as what it holds.
-        model="" if provider == "onnx" else settings.EMBEDDING_MODEL,
+        model=settings.EMBEDDING_MODEL,
         dimensions=settings.EMBEDDING_DIMENSIONS,
         api_key=settings.OPENAI_API_KEY,
         base_url=settings.OPENAI_BASE_URL,
         timeout=settings.PROVIDER_TIMEOUT,
         folder=settings.EMBEDDING_FOLDER,
+        models=models_config(),
     )
+
+
+def models_config() -> ModelsConfig:
+    """The way to neural models: a command does without their process."""
+    return ModelsConfig(str(settings.MODELS_SOCKET), str(settings.MODELS_DIR), settings.PROCESS_KIND == "command")
 
 
 def warm_up() -> None:
@@ -80,20 +86,15 @@ def embedder_for(model: EmbeddingModel) -> Embedder:
 
 def in_a_search(embedder: Embedder) -> Embedder:
     """Return the same embedder with the time limit of a search and without a second try."""
-    return embedder_from(
-        replace(
-            configured_config(),
-            provider=embedder.provider,
-            model=embedder.name,
-            dimensions=embedder.dimensions,
-            timeout=settings.QUERY_TIMEOUT,
-            retries=0,
-        )
-    )
+    named = _named(embedder.provider, embedder.name, embedder.dimensions)
+    return embedder_from(replace(named, timeout=settings.QUERY_TIMEOUT, retries=0))
 
 
 def line_to(embedder: Embedder, purpose: str, seconds: float, workspace_id: uuid.UUID | None = None) -> ProviderLine:
-    """Return the way to a remote embedder, for its breaker and for the ledger of a workspace."""
+    """Return the way to an embedder that may be away, for its breaker and, if it is a remote one, for the ledger of
+    a workspace."""
+    if not embedder.is_remote:
+        return ProviderLine(purpose, embedder.name, seconds=seconds)
     url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
     use = "embedding" if purpose == "documents" else purpose
     return ProviderLine(purpose, embedder.name, url, key, seconds, workspace_id, use)
@@ -101,5 +102,12 @@ def line_to(embedder: Embedder, purpose: str, seconds: float, workspace_id: uuid
 
 def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:
     """Return an embedder by name, reached as the settings say. Raises ProviderError."""
+    return embedder_from(_named(provider, name, dimensions))
+
+
+def _named(provider: str, name: str, dimensions: int) -> EmbedderConfig:
     config = configured_config()
-    return embedder_from(replace(config, provider=provider, model=name, dimensions=dimensions))
+    # The folder of one model has no files of another, whose vectors are kept until all are made anew.
+    is_of_folder = known_embedder(name) == known_embedder(config.model)
+    folder = config.folder if is_of_folder else ""
+    return replace(config, provider=provider, model=name, dimensions=dimensions, folder=folder)

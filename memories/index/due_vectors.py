@@ -77,7 +77,7 @@ def embed(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors
     """Return vectors of each sequence of texts; raises ProviderError."""
     embedder = embedder_of(index)
     flat = [text for group in texts for text in group]
-    if embedder.is_remote and any(map(embeddable, flat)):
+    if (embedder.is_remote or embedder.is_beside) and any(map(embeddable, flat)):
         line = line_to(embedder, "documents", settings.PROVIDER_TIMEOUT, index.workspace_id)
         vectors = iter(breakers.call(line, lambda: embedder.embed(flat)))
     else:

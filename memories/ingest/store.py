@@ -315,7 +315,10 @@ def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: s
     ]
     if embedder_of(space).is_remote:
         return Prepared(None, keys, screened)
-    made = iter(due_vectors.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
+    vectors = due_vectors.embed_or_leave(space, [entries.texts_of(text) for text in compress(texts, now)])
+    if vectors is None:
+        return Prepared(None, keys, screened)
+    made = iter(vectors)
     return Prepared([next(made) if is_now else None for is_now in now], keys, screened)
 
 

@@ -13,7 +13,9 @@ from django.core.checks import CheckMessage, Error
 from memories.errors import ProviderError
 from memories.providers.allowed_addresses import ANY, is_readable
 from memories.providers.embedder import known_model
-from memories.providers.onnx_embedder import read_folder
+from memories.providers.neural.known_models import known_embedder
+from memories.providers.neural.loaded_models import INSTALL
+from memories.providers.neural.model_folder import read_folder
 
 # The models that bring their own weights, or need none: nothing about them can be chosen.
 FIXED = {"local": 256, "hash": 256, "none": 0}
@@ -26,7 +28,8 @@ def register_all() -> None:
     for check in (
         openai_embedding,
         fixed_embedding,
-        onnx_embedding,
+        neural_embedding,
+        neural_reranking,
         extraction,
         addresses,
         unused_addresses,
@@ -65,7 +68,7 @@ def openai_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[Ch
 
 def fixed_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
     provider = _embedding_provider()
-    if provider == "openai":
+    if provider in ("openai", "fastembed"):
         return
     wish = settings.EMBEDDING_DIMENSIONS
     if wish and wish != FIXED.get(provider, wish):
@@ -89,27 +92,51 @@ def fixed_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[Che
         )
 
 
-def onnx_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
-    if settings.EMBEDDING_PROVIDER != "onnx":
+def neural_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
+    if settings.EMBEDDING_PROVIDER != "fastembed":
         return
-    if find_spec("onnxruntime") is None:
+    yield from _neural("EMBEDDING_PROVIDER", "EMBEDDING_FOLDER")
+    known = known_embedder(settings.EMBEDDING_MODEL) if settings.EMBEDDING_MODEL else None
+    wish = settings.EMBEDDING_DIMENSIONS
+    if known and wish and wish != known.known.dimensions:
         yield Error(
-            "EMBEDDING_PROVIDER is onnx, and onnxruntime is not installed.",
-            hint="pip install onnxruntime.",
-            id="memories.E010",
+            f"EMBEDDING_DIMENSIONS={wish}, but {known.name} has {known.known.dimensions}.",
+            hint="Leave EMBEDDING_DIMENSIONS out.",
+            id="memories.E003",
         )
+    named = settings.EMBEDDING_MODEL or settings.EMBEDDING_FOLDER
+    if known or wish or not named or _dimensions_of(settings.EMBEDDING_FOLDER) != 0:
+        return
+    yield Error(
+        f"How many dimensions the model {named} has is not known.",
+        hint="Set EMBEDDING_DIMENSIONS to the length of its vectors, or name one of docs/guides/models.md.",
+        id="memories.E012",
+    )
+
+
+def _dimensions_of(folder: str) -> int | None:
+    """Those that a folder names, 0 if it does not; None of one that cannot be read, which is told by itself."""
     try:
-        found = read_folder(settings.EMBEDDING_FOLDER)
-    except ProviderError as error:
-        hint = "Nothing is fetched: put the files there, or set EMBEDDING_PROVIDER=local."
-        yield Error(f"{error}.", hint=hint, id="memories.E011")
-        return
-    if not settings.EMBEDDING_DIMENSIONS and not found.dimensions:
-        yield Error(
-            f"How many dimensions the model in EMBEDDING_FOLDER={found.path} has is not known.",
-            hint="Set EMBEDDING_DIMENSIONS to the length of its vectors.",
-            id="memories.E012",
-        )
+        return read_folder(folder).dimensions if folder else 0
+    except ProviderError:
+        return None
+
+
+def neural_reranking(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
+    if settings.RERANK_PROVIDER == "fastembed":
+        yield from _neural("RERANK_PROVIDER", "RERANK_FOLDER")
+
+
+def _neural(provider: str, folder: str) -> Iterator[CheckMessage]:
+    """What a model of this machine lacks; `provider` and `folder` are names of settings."""
+    if find_spec("fastembed") is None:
+        yield Error(f"{provider} is fastembed, which is not installed.", hint=f"{INSTALL}.", id="memories.E010")
+    if named := getattr(settings, folder):
+        try:
+            read_folder(named)
+        except ProviderError as error:
+            hint = f"Put the files there, or leave {folder} out: then they are fetched."
+            yield Error(f"{folder}: {error}.", hint=hint, id="memories.E011")
 
 
 def extraction(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from memories.errors import ProviderError
 from memories.providers.chat_model import ChatModel
-from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector, embeddable
+from memories.providers.embedder import Embedder, EmbedderConfig, ModelsConfig, Side, Vector, embeddable
 from memories.providers.extractor import (
     ExtractedFact,
     ExtractedQuote,
@@ -23,7 +23,7 @@ from memories.providers.prompts import ExtractionRequest, PromptMessage
 EMBEDDERS = {
     "local": "memories.providers.local_embedder.LocalEmbedder",
     "openai": "memories.providers.openai_provider.OpenAIEmbedder",
-    "onnx": "memories.providers.onnx_embedder.OnnxEmbedder",
+    "fastembed": "memories.providers.neural.neural_embedder.NeuralEmbedder",
     "hash": "memories.providers.embedder.HashEmbedder",
     "none": "memories.providers.embedder.NoEmbedder",
 }
@@ -49,7 +49,7 @@ def chat_model_from(config: ExtractorConfig) -> ChatModel:
 def embedder_from(config: EmbedderConfig) -> Embedder:
     """The one embedder of this process for `config`. Raises ProviderError for an unknown one."""
     found = _class_of(config.provider, EMBEDDERS, "embedding")
-    embedder: Embedder = found(config) if config.provider in ("openai", "onnx") else found()
+    embedder: Embedder = found(config) if config.provider in ("openai", "fastembed") else found()
     return embedder
 
 
@@ -79,6 +79,7 @@ __all__ = [
     "ExtractionRequest",
     "Extractor",
     "ExtractorConfig",
+    "ModelsConfig",
     "PromptMessage",
     "ModelQuestion",
     "ExtractedQuote",

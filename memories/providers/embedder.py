@@ -58,11 +58,21 @@ Matrix = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
+class ModelsConfig:
+    """The way to neural models of this machine: `socket` is where their process is asked, `cache` the folder of what
+    is fetched. `alone`: where nobody answers, a model is loaded in this process."""
+
+    socket: str = ""
+    cache: str = ""
+    alone: bool = True
+
+
+@dataclass(frozen=True)
 class EmbedderConfig:
     """The choice of embedder. Empty `model` and 0 `dimensions` mean the provider's own default.
 
-    `provider` is local, openai, onnx, hash or none; `timeout` is in seconds, of a call with its
-    `retries`; `folder` holds the model of onnx.
+    `provider` is local, openai, fastembed, hash or none; `timeout` is in seconds, of a call with its
+    `retries`; `folder`, or an installed package, holds the files of a neural model.
     """
 
     provider: str
@@ -73,6 +83,7 @@ class EmbedderConfig:
     timeout: float = 30.0
     retries: int = MAX_RETRIES
     folder: str = ""
+    models: ModelsConfig = ModelsConfig()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -83,7 +94,8 @@ class Embedder(ABC):
     """One embedding model. Vectors of two embedders must never be compared.
 
     `duplicate_threshold` is the cosine from which two statements say the same;
-    `search_floor` the cosine below which a hit is no better than chance.
+    `search_floor` the cosine below which a hit is no better than chance. `is_beside`: another process
+    of this machine runs it, which may be away.
     """
 
     provider: str
@@ -92,6 +104,7 @@ class Embedder(ABC):
     duplicate_threshold: float = 0.88
     search_floor: float = 0.2
     is_remote: bool = False
+    is_beside: bool = False
 
     max_texts: int = 256
     max_characters: int = 100_000

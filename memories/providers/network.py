@@ -144,6 +144,11 @@ def check_allowed(who: str) -> None:
     left: float | None = getattr(_patience, "left", None)
     if left is not None and left <= 0:
         raise Unasked(f"{who} was not asked: no time is left", permanent=False)
+    check_may_wait(who)
+
+
+def check_may_wait(who: str) -> None:
+    """Raise NeedsNetwork in a process that must not wait for a model."""
     if ELSEWHERE and not getattr(_patience, "aside", False):
         raise NeedsNetwork(who)
 

@@ -82,16 +82,24 @@ def _write(path: Path, vector: Vector) -> None:
 
 
 def _local_vector(embedder: Embedder, index: WorkspaceIndex, query: str, name: str) -> Vector | None:
-    """Return the vector by a model in this process, which keeps it by hash."""
+    """Return the vector by a model of this machine; this process keeps it by hash."""
     if not settings.QUERY_CACHE_SECONDS:
-        return embedder.embed_one(query)
+        return _made(embedder, query)
     outcome = "hit" if name in _local else "miss"
     metrics.count("query_vectors", outcome=outcome, workspace=str(index.workspace_id))
     if outcome == "miss":
         if len(_local) >= PER_PROCESS:
             _local.clear()
-        _local[name] = embedder.embed_one(query)
+        _local[name] = _made(embedder, query)
     return _local[name]
+
+
+def _made(embedder: Embedder, query: str) -> Vector | None:
+    if not embedder.is_beside:
+        return embedder.embed_one(query)
+    quick = configured_embedder.in_a_search(embedder)
+    line = configured_embedder.line_to(quick, "query", settings.QUERY_TIMEOUT)
+    return breakers.call(line, lambda: quick.embed_one(query))
 
 
 def forget_vectors() -> None:

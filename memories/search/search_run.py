@@ -48,7 +48,7 @@ def answer_to(question: SearchQuestion) -> SearchAnswer:
     """Do what `search` does."""
     scope, request, asked, index = question.scope, question.request, question.asked, question.index
     if request.rerank and not reranking.is_reranker_configured():
-        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
+        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL or RERANK_PROVIDER.", "not_configured")
     if request.thread_id and request.ranking == "hybrid" and says_nothing(request.query):
         question = _in_its_talk(question)
         request, asked = question.request, question.asked

@@ -1,7 +1,8 @@
 """Processes beside the workers, each for one kind of work alone.
 
 The workers wait for models and read long texts. Meanwhile what somebody said in a sentence is learned at once,
-and the judge is asked what it changes; its model is held in that one process.
+and the judge is asked what it changes. The judge's process is that of all models of this machine: neural embedders
+and rerankers, for which all others ask there.
 """
 
 import logging
@@ -9,7 +10,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from multiprocessing import Process
 
 from django.db import DatabaseError, close_old_connections, connections
@@ -17,6 +19,7 @@ from django.db import DatabaseError, close_old_connections, connections
 from memories import ingest, teaching
 from memories.ingest import judged_messages
 from memories.queue import workers_seen
+from memories.search.neural_models import served
 from memoryproject.postgres import crossings, visible
 
 LOOK, PAUSE = 0.5, 5.0  # seconds between two looks, and where the database takes nothing
@@ -62,7 +65,15 @@ def _alarm() -> Iterator[None]:
         signal.alarm(0)
 
 
-WORKS: dict[str, Callable[[], bool]] = {"quick sessions": learn_quick_session, "judge": judge_messages}
+@dataclass(frozen=True)
+class SideWork:
+    """What a process does again and again, and `beside` that all the time."""
+
+    act: Callable[[], bool]
+    beside: Callable[[], AbstractContextManager[object]] = nullcontext
+
+
+WORKS = {"quick sessions": SideWork(learn_quick_session), "models": SideWork(judge_messages, served)}
 
 
 def start(name: str) -> Process:
@@ -72,14 +83,14 @@ def start(name: str) -> Process:
     return process
 
 
-def _run(parent: int, work: Callable[[], bool]) -> None:
+def _run(parent: int, work: SideWork) -> None:
     ending = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ending.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connections.close_all()
-    with workers_seen.beating("worker"):
+    with workers_seen.beating("worker"), work.beside():
         while not ending.is_set() and os.getppid() == parent:
-            ending.wait(_do(work, ending))
+            ending.wait(_do(work.act, ending))
 
 
 def _do(work: Callable[[], bool], ending: threading.Event) -> float:

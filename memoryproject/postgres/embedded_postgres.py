@@ -9,7 +9,6 @@ server.
 import contextlib
 import fcntl
 import functools
-import hashlib
 import importlib.util
 import os
 import pwd
@@ -25,6 +24,7 @@ from pathlib import Path
 import psycopg
 from psycopg import pq
 
+from memoryproject.local_sockets import folder_for
 from memoryproject.postgres import postgres_guard
 from memoryproject.postgres.postgres_guard import open_lock, postmaster, start_lock, stop_if_unused, try_lock
 
@@ -45,7 +45,6 @@ APP_ROLE = "memoryproject_app"
 DATABASE = "memoryproject"
 START_TIMEOUT = 120.0  # seconds; recovery after a crash may take long
 SOCKET_NAME = ".s.PGSQL.5432"
-SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own is 104 to 108
 LOG_LIMIT = 10 * 2**20
 ROLES = f"CREATE ROLE {APP_ROLE} LOGIN;\nCREATE DATABASE {DATABASE};\n"
 # The folder's mode decides who may use the socket; nobody connects by TCP, even if somebody lets
@@ -189,10 +188,7 @@ class Home:
     def socket(self) -> Path:
         """The folder of the socket, short enough for the kernel: by itself, or a private one of
         this user."""
-        if len(os.fsencode(self.root / SOCKET_NAME)) < SOCKET_PATH_LIMIT:
-            return self.root
-        name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]
-        return Path(f"/tmp/memoryproject-{os.geteuid()}-{name}")  # not $TMPDIR: all processes must agree
+        return folder_for(self.root, SOCKET_NAME)
 
 
 def ensure_running(home: Home, *, recheck: bool = False) -> None:

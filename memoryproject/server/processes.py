@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from django.conf import settings
@@ -178,11 +179,14 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
         log_format=settings.LOG_FORMAT,
     )
     folder, command = settings.BASE_DIR, [sys.executable, "-m", "memoryproject"]
+    # Where workers run, the models run beside them.
+    models = [*command, "models"] if not size.workers and find_spec("fastembed") else []
     web = [*command, "web", "--front", str(meeting), "--processes", str(size.web)]
     return [
         Child("front", _front(address), env | options.as_variable(), folder),
         Child("web", web, env, folder),
         *([Child("worker", [*command, "work"], env, folder)] if size.workers else []),
+        *([Child("models", models, env, folder)] if models else []),
     ]
 
 
