@@ -14,6 +14,7 @@ HELP = """{program} COMMAND [options]     {program} COMMAND --help shows all of 
 Run
   up                 the whole server: database, web and worker; --demo adds an example
   work               background tasks alone, where `up` runs with --no-worker
+  models             neural models alone, beside an `up` without workers
   demo               an example in a workspace of its own, to look at
   mcp                MCP over standard input and output, for a client that starts it
 

@@ -302,8 +302,9 @@ Q_CLUSTER = {
 }
 
 # Providers: one whose key is set is used. The names are those of the SDKs.
-EMBEDDERS = ("auto", "local", "openai", "fastembed", "hash", "none")
-EMBEDDING_PROVIDER = env_str("EMBEDDING_PROVIDER", "auto", choices=EMBEDDERS)
+EMBEDDING_PROVIDER = env_str(
+    "EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "fastembed", "hash", "none")
+)
 EMBEDDING_MODEL = env_str("EMBEDDING_MODEL")
 EMBEDDING_DIMENSIONS = env_int("EMBEDDING_DIMENSIONS", 0, maximum=4000)  # 0: the model's own
 EMBEDDING_FOLDER = env_str("EMBEDDING_FOLDER")

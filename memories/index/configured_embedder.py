@@ -108,6 +108,6 @@ def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedd
 def _named(provider: str, name: str, dimensions: int) -> EmbedderConfig:
     config = configured_config()
     # The folder of one model has no files of another, whose vectors are kept until all are made anew.
-    is_of_folder = known_embedder(name) == known_embedder(config.model)
-    folder = config.folder if is_of_folder else ""
+    is_another = config.folder and known_embedder(name) != known_embedder(config.model)
+    folder = "" if is_another else config.folder
     return replace(config, provider=provider, model=name, dimensions=dimensions, folder=folder)

@@ -128,7 +128,7 @@ def neural_reranking(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[Ch
 
 
 def _neural(provider: str, folder: str) -> Iterator[CheckMessage]:
-    """What a model of this machine lacks; `provider` and `folder` are names of settings."""
+    """Tell what a model of this machine lacks; `provider` and `folder` are names of settings."""
     if find_spec("fastembed") is None:
         yield Error(f"{provider} is fastembed, which is not installed.", hint=f"{INSTALL}.", id="memories.E010")
     if named := getattr(settings, folder):

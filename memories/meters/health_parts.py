@@ -8,10 +8,13 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 
+from memories.errors import ProviderError
 from memories.meters import breakers
 from memories.models import Breaker, IndexRepair
+from memories.providers.neural import model_client
 from memories.queue.workers_seen import LOST
 from memoryproject.postgres import crossings
 from memoryproject.server.machine_health import Part, State
@@ -19,6 +22,7 @@ from memoryproject.server.machine_health import Part, State
 STARTING = 60.0  # seconds after this process began, in which a worker may still be coming up
 HUNG = 120.0  # seconds: the guard makes its rounds about every half minute
 OVERDUE = 120.0  # seconds: a session whose turn came so long ago is waiting for nobody
+ASKED = 1.0  # seconds that the process of models has to answer
 WORKERS = """
 select count(*) filter (where age < %(lost)s and works) as alive,
        count(*) filter (where age >= %(lost)s and works) as lost,
@@ -117,12 +121,27 @@ def models() -> list[Part]:
     return parts
 
 
+def models_here() -> list[Part]:
+    """Models that run on this machine: while their process is away, searches go by words."""
+    if "fastembed" not in (settings.EMBEDDING_PROVIDER, settings.RERANK_PROVIDER):
+        return []
+    name = "models: this machine"
+    try:
+        found = model_client.state_of(settings.MODELS_SOCKET, ASKED)
+    except ProviderError as error:
+        return [Part(name, State.DEGRADED, error.message)]
+    loading = [f"{each} is being loaded" for each in found["loading"]]
+    faults = [*found["faults"], *loading]
+    return [Part(name, State.DEGRADED if faults else State.OK, "; ".join(faults))]
+
+
 PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (
     workers,
     sessions,
     documents,
     repair,
     models,
+    models_here,
 )
 
 

@@ -67,7 +67,7 @@ def _alarm() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class SideWork:
-    """What a process does again and again, and `beside` that all the time."""
+    """An act that a process repeats, and what it does `beside` that all the time."""
 
     act: Callable[[], bool]
     beside: Callable[[], AbstractContextManager[object]] = nullcontext

@@ -27,6 +27,7 @@ CLEAN: dict[str, Any] = {
 }
 OPENAI = {"EMBEDDING_PROVIDER": "openai", "OPENAI_API_KEY": "k"}
 OLLAMA = {"EMBEDDING_PROVIDER": "openai", "OPENAI_BASE_URL": "http://localhost:11434/v1"}
+MINILM = {"EMBEDDING_PROVIDER": "fastembed", "EMBEDDING_MODEL": "minilm"}
 EXTRACTING = {"EXTRACTION_PROVIDER": "openai", "EXTRACTION_MODEL": "gpt-5-mini"}
 
 WRONG = [
@@ -34,8 +35,11 @@ WRONG = [
     (OPENAI | {"EMBEDDING_MODEL": "own-model"}, "memories.E002"),
     ({"EMBEDDING_PROVIDER": "local", "EMBEDDING_DIMENSIONS": 512}, "memories.E003"),
     ({"EMBEDDING_PROVIDER": "none", "EMBEDDING_DIMENSIONS": 256}, "memories.E003"),
-    ({"EMBEDDING_PROVIDER": "onnx"}, "memories.E011"),
-    ({"EMBEDDING_PROVIDER": "onnx", "EMBEDDING_FOLDER": "/no/such/folder"}, "memories.E011"),
+    ({"EMBEDDING_PROVIDER": "fastembed", "EMBEDDING_MODEL": "somebody/something"}, "memories.E012"),
+    (MINILM | {"EMBEDDING_DIMENSIONS": 512}, "memories.E003"),
+    (MINILM | {"EMBEDDING_FOLDER": "/no/such/folder"}, "memories.E011"),
+    ({"EMBEDDING_PROVIDER": "fastembed", "EMBEDDING_FOLDER": "/no/such/folder"}, "memories.E011"),
+    ({"RERANK_PROVIDER": "fastembed", "RERANK_FOLDER": "/no/such/folder"}, "memories.E011"),
     ({"EXTRACTION_PROVIDER": "anthropic"}, "memories.E004"),
     (EXTRACTING, "memories.E005"),
     ({"EXTRACTION_PROVIDER": "openai", "OPENAI_API_KEY": "k"}, "memories.E006"),
@@ -55,6 +59,10 @@ RIGHT = [
     {"EMBEDDING_PROVIDER": "auto", "OPENAI_API_KEY": "k", "EMBEDDING_DIMENSIONS": 512},
     {"EMBEDDING_PROVIDER": "local", "EMBEDDING_DIMENSIONS": 256},
     {"EMBEDDING_PROVIDER": "none"},
+    {"EMBEDDING_PROVIDER": "fastembed"},
+    MINILM | {"EMBEDDING_DIMENSIONS": 384},
+    {"EMBEDDING_PROVIDER": "fastembed", "EMBEDDING_MODEL": "somebody/something", "EMBEDDING_DIMENSIONS": 384},
+    {"RERANK_PROVIDER": "fastembed", "RERANK_MODEL": "bge-reranker"},
     {"EXTRACTION_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k"},
     EXTRACTING | {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"},
     {"DEBUG": True},
@@ -84,14 +92,14 @@ def test_a_right_combination_says_nothing(settings: Settings, changes: dict[str,
 def test_what_a_model_in_a_folder_needs_is_told(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changes = {"EMBEDDING_PROVIDER": "onnx", "EMBEDDING_FOLDER": str(onnx_models.write(tmp_path))}
+    changes = {"EMBEDDING_PROVIDER": "fastembed", "EMBEDDING_FOLDER": str(onnx_models.write(tmp_path))}
     assert _told(settings, changes) == []
     (tmp_path / "config.json").unlink()
     assert [found.id for found in _told(settings, changes)] == ["memories.E012"]
     assert _told(settings, changes | {"EMBEDDING_DIMENSIONS": 8}) == []
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    told = _told(settings, changes | {"EMBEDDING_DIMENSIONS": 8, "EMBEDDING_MODEL": "own"})
-    assert {found.id for found in told} == {"memories.W001", "memories.E010"}  # in any order
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    changes |= {"EMBEDDING_DIMENSIONS": 8, "RERANK_PROVIDER": "fastembed"}
+    assert [found.id for found in _told(settings, changes)] == ["memories.E010", "memories.E010"]
 
 
 def test_no_check_tells_a_key(settings: Settings) -> None:

@@ -176,4 +176,4 @@ def test_without_a_worker_the_rest_is_started(tmp_path: Path) -> None:
         return [child.name for child in children]
 
     assert names(2) == ["front", "web", "worker"]
-    assert names(0) == ["front", "web"]
+    assert names(0) == ["front", "web", "models"]

@@ -16,6 +16,7 @@ from pytest_django import Settings
 
 from memories.errors import Misconfigured, ProviderError, TimedOut
 from memories.index import due_vectors, workspace_index
+from memories.meters import health_parts
 from memories.models import DueVector
 from memories.providers import Embedder, EmbedderConfig, ModelsConfig, embedder_from
 from memories.providers.neural import model_client
@@ -26,6 +27,7 @@ from memories.providers.neural.neural_embedder import NeuralReranker
 from memories.search import query_vectors
 from memories.search.request import WORDS_ONLY
 from memoryproject.server.front.wire import packed
+from memoryproject.server.machine_health import State
 from tests import onnx_models
 from tests.live_server import ROOT, strangers_environment, wait_for
 from tests.people import Person
@@ -214,6 +216,17 @@ def test_a_reranker_is_asked_there_too(models: ModelProcess, tmp_path: Path) -> 
     assert scores[0] == NeuralReranker(ModelsConfig(), folder=str(folder)).scores("pond", TEXTS * 10)
     with models.stopped(), pytest.raises(TimedOut):
         NeuralReranker(models.config, folder=str(folder), timeout=0.2).scores("pond", TEXTS)
+
+
+def test_health_tells_whether_it_runs_and_what_it_cannot_load(models: ModelProcess, settings: Settings) -> None:
+    assert health_parts.models_here() == []
+    settings.EMBEDDING_PROVIDER, settings.MODELS_SOCKET = "fastembed", models.socket
+    [part] = health_parts.models_here()
+    broken = "cannot be loaded" in part.detail  # another test's model, within the last half minute
+    assert (part.name, part.state) == ("models: this machine", State.DEGRADED if broken else State.OK)
+    settings.MODELS_SOCKET = models.folder / "nowhere.sock"
+    [part] = health_parts.models_here()
+    assert (part.state, "does not run" in part.detail) == (State.DEGRADED, True)
 
 
 # ---- turns ----------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def test_the_same_config_gives_the_same_embedder() -> None:
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ProviderError, match="local, openai, onnx, hash, none"):
+    with pytest.raises(ProviderError, match="local, openai, fastembed, hash, none"):
         embedder("locl")
 
 

@@ -15,7 +15,7 @@ MEAN, FIRST = "mean", "cls"  # ways to make a text's vector of those of its toke
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """What the process of models needs to load one. `folder` has its files, `file` is the one with its weights; without
+    """A model as its process has to load it. `folder` has its files, `file` is the one with its weights; without
     a folder the library finds or fetches them in `cache`. `pooling` is empty for what the library itself describes."""
 
     purpose: str

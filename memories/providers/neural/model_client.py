@@ -27,25 +27,23 @@ class NotThere(Unasked):
     """The process of models does not run, or is still loading the model."""
 
 
+KINDS: dict[str, type[ProviderError]] = {kind.__name__: kind for kind in (NotThere, TimedOut, Misconfigured)}
+
+
 def ask(place: Path, spec: ModelSpec, inputs: Sequence[Input], seconds: float, *, is_query: bool = False) -> Matrix:
     """Return a row for each input. Raises ProviderError: NotThere at once, TimedOut after so many seconds."""
     head = {"spec": msgspec.to_builtins(spec), "seconds": seconds, "is_query": is_query}
     with metrics.timer("provider_calls", provider="fastembed"):
         answer, body = _exchange(place, packed(head, msgspec.json.encode(inputs)), seconds)
     if "fault" in answer:
-        raise _error(answer, spec)
+        kind = KINDS.get(answer["kind"], ProviderError)
+        raise kind(answer["fault"], permanent=answer["permanent"], retry_after=SOON if kind is NotThere else None)
     return np.frombuffer(body, np.float32).reshape(answer["shape"])
 
 
 def state_of(place: Path, seconds: float) -> dict[str, Any]:
     """Return what the process of models tells of itself. Raises ProviderError."""
     return _exchange(place, packed({STATE: True}), seconds)[0]
-
-
-def _error(answer: dict[str, Any], spec: ModelSpec) -> ProviderError:
-    kinds = {kind.__name__: kind for kind in (NotThere, TimedOut, Misconfigured)}
-    kind = kinds.get(answer["kind"], ProviderError)
-    return kind(answer["fault"], permanent=answer["permanent"], retry_after=SOON if kind is NotThere else None)
 
 
 def _exchange(place: Path, question: bytes, seconds: float) -> Frame:

@@ -49,7 +49,7 @@ SWITCH = 0.0005  # seconds that a thread may keep the others from Python's own w
 log = logging.getLogger(__name__)
 
 
-class Question(msgspec.Struct):
+class WireQuestion(msgspec.Struct):
     """`seconds`: so long its asker waits."""
 
     spec: ModelSpec
@@ -188,9 +188,11 @@ class ModelServer:
 
     async def _answer(self, head: dict[str, Any], body: bytes) -> bytes:
         if STATE in head:
-            return packed(self._state())
+            state = {"faults": [fault.message for _, fault in self.faults.values()]}
+            state |= {"loading": [spec.name for spec in self.loading], "waiting": len(self.waiting)}
+            return packed({**state, "runs": self.runs, "computed": self.computed})
         try:
-            question = msgspec.convert(head, Question)
+            question = msgspec.convert(head, WireQuestion)
             inputs: list[Input] = msgspec.json.decode(body, type=list[str | tuple[str, str]])
             spec = question.spec
             self._check(spec)
@@ -206,16 +208,6 @@ class ModelServer:
             return _told(error)
         except msgspec.MsgspecError as error:
             return _told(ProviderError(f"no question for a model: {error}", permanent=True))
-
-    def _state(self) -> dict[str, Any]:
-        return {
-            "models": [spec.name for spec in self.used if self.models.get(spec)],
-            "loading": [spec.name for spec in self.loading],
-            "faults": [fault.message for _, fault in self.faults.values()],
-            "waiting": len(self.waiting),
-            "runs": self.runs,
-            "computed": self.computed,
-        }
 
     # ---- models -----------------------------------------------------------------------------
 
@@ -261,7 +253,9 @@ class ModelServer:
             spec = pieces[0].asked.spec
             inputs = [one for piece in pieces for one in piece.inputs]
             try:
-                rows = self._rows(spec, inputs)
+                if (model := self.models.get(spec)) is None:
+                    raise NotThere(f"the model {spec.name} was given up", permanent=False, retry_after=SOON)
+                rows = checked(spec, model.rows(inputs))
             except ProviderError as error:
                 for piece in pieces:
                     piece.asked.fail(error)
@@ -270,12 +264,6 @@ class ModelServer:
             for piece in pieces:
                 own, rows = rows[: len(piece.positions)], rows[len(piece.positions) :]
                 self._give(piece, own)
-
-    def _rows(self, spec: ModelSpec, inputs: Sequence[Input]) -> Matrix:
-        model = self.models.get(spec)
-        if model is None:
-            raise NotThere(f"the model {spec.name} was given up", permanent=False, retry_after=SOON)
-        return checked(spec, model.rows(inputs))
 
     def _give(self, piece: WaitingPiece, rows: Matrix) -> None:
         asked = piece.asked

@@ -84,7 +84,7 @@ class NeuralEmbedder(Embedder):
 
     @cached_property
     def _told(self) -> KnownModel:
-        """What is known of the model, or its folder says."""
+        """Return what is known of the model, or its folder says."""
         if self._known is not None:
             return self._known
         if not self._config.folder:

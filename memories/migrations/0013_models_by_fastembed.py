@@ -1,0 +1,17 @@
+from typing import Any
+
+from django.db import migrations
+
+
+def rename(before: str, after: str) -> migrations.RunPython:
+    def act(apps: Any, schema_editor: Any) -> None:
+        """A model out of a folder makes the same vectors, whoever runs it."""
+        models = apps.get_model("memories", "EmbeddingModel").objects
+        models.filter(provider=before, name__contains="@").update(provider=after)
+
+    return act
+
+
+class Migration(migrations.Migration):
+    dependencies = [("memories", "0012_messages_to_judge")]
+    operations = [migrations.RunPython(rename("onnx", "fastembed"), rename("fastembed", "onnx"))]
