@@ -13,5 +13,5 @@ def rename(before: str, after: str) -> migrations.RunPython:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0012_messages_to_judge")]
+    dependencies = [("memories", "0013_heads_of_the_judge")]
     operations = [migrations.RunPython(rename("onnx", "fastembed"), rename("fastembed", "onnx"))]
