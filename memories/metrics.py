@@ -63,6 +63,8 @@ COUNTS = {
     "webhook_deliveries": "Calls of webhooks, by outcome.",
     "tool_calls": "Calls of MCP tools, by tool.",
     "web_fetches": "Pages and files that were fetched.",
+    "judge_second_opinions": "Changes that the judge was not sure of and a language model was asked about, by outcome:"
+    " agreed, differed, or none.",
     "set_fold": "Updates of feature sets from what was said.",
     "set_consolidation": "Consolidations of feature sets.",
 }

@@ -22,6 +22,7 @@ from memories.models import (
     FeatureSet,
     IdempotentAnswer,
     ImportedRow,
+    JudgeRehearsal,
     LargeLayer,
     Layer,
     MergedRows,
@@ -86,6 +87,7 @@ def _of_work(workspace: Workspace) -> None:
         batch=uuid.uuid4(),
         undone_at=timezone.now(),
     )
+    JudgeRehearsal.objects.create(**of, state="done", requested_by="test", since=timezone.now())
     MergedRows.objects.create(**of, merge=merge, kind="memories", ids=[uuid.uuid4()])
 
 

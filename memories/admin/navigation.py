@@ -216,6 +216,11 @@ MENU = (
             ),
             Tab(_("Policy"), "memories_policy"),
             Tab(
+                _("How sure the judge is"),
+                "memories_judge_thresholds",
+                _("From which probability on the judge acts, asks, keeps and forgets, tried on the last week."),
+            ),
+            Tab(
                 _("Not understood"),
                 "memories_miss_changelist",
                 _("Texts that no rule read although they say something about somebody."),

@@ -72,6 +72,7 @@ NOT_EXPORTED = {
     "memories.CommonTerm": OF_THE_INDEX,
     "memories.LargeLayer": OF_THE_INDEX,
     "memories.IndexRepair": OF_THE_INDEX,
+    "memories.JudgeRehearsal": "what the judge of this server makes of a week",
     "memories.EmbeddingModel": OF_THE_SERVER,
     "memories.EvaluationRun": OF_THE_SERVER,
     "memories.SearchUse": "counts of what this server did",

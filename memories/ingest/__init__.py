@@ -8,6 +8,7 @@
 from memories.ingest.extract_preview import Preview, preview
 from memories.ingest.ingest_request import IngestRequest, NewMessage
 from memories.ingest.process import TURN, ingest, run, run_next
+from memories.ingest.second_opinions import ask_models, doubtful_workspaces
 from memories.ingest.session_queue import MAX_ATTEMPTS, MAX_FAILURES, retry, settled_among
 from memories.ingest.store import append, receive
 
@@ -19,6 +20,8 @@ __all__ = [
     "NewMessage",
     "Preview",
     "append",
+    "ask_models",
+    "doubtful_workspaces",
     "ingest",
     "preview",
     "receive",

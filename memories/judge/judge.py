@@ -220,7 +220,7 @@ def _load(folder: Path) -> _LoadedJudge | None:
         session = onnxruntime.InferenceSession(str(folder / WEIGHTS), options, providers=["CPUExecutionProvider"])
         return _LoadedJudge(
             f"{NAME}{digest.hexdigest()[:12]}",
-            Thresholds(**json.loads((folder / THRESHOLDS).read_text())),
+            thresholds_in(folder),
             tokenizer_of(folder / TOKENIZER),
             session,
             tuple(output.name for output in session.get_outputs()),
@@ -233,6 +233,11 @@ def _load(folder: Path) -> _LoadedJudge | None:
 def effects_of(changes: Rows) -> list[Effect]:
     """Return the answers of a table of probabilities."""
     return [Effect(*map(float, row)) for row in changes]
+
+
+def thresholds_in(folder: Path) -> Thresholds:
+    """Thresholds that were chosen for the model in a folder; the model is not loaded."""
+    return Thresholds(**json.loads((folder / THRESHOLDS).read_text()))
 
 
 def tokenizer_of(path: Path) -> "Tokenizer":

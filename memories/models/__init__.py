@@ -51,6 +51,7 @@ from memories.models.index import (
 from memories.models.intent import Intent
 from memories.models.irrevocable_act import IrrevocableAct
 from memories.models.judge_head import JudgeHead
+from memories.models.judge_rehearsal import JudgeRehearsal
 from memories.models.long_job import LongJob
 from memories.models.masked_span import MaskedSpan
 from memories.models.memory import (
@@ -174,6 +175,7 @@ __all__ = [
     "IndexRepair",
     "IrrevocableAct",
     "JudgeHead",
+    "JudgeRehearsal",
     "LIVE_SQL",
     "LargeLayer",
     "LongJob",

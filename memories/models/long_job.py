@@ -44,6 +44,7 @@ class LongJob(Row):
         MASKING = "masking", _("Taking words out")
         UNMASKING = "unmasking", _("Putting words back")
         TOUCHING = "touching", _("Finding what was said later")
+        REHEARSAL = "rehearsal", _("Rehearsing the judge")
 
     class State(models.TextChoices):
         RUNNING = "running", _("running")

@@ -53,6 +53,7 @@ class Touch(models.Model):
     it waits for the judge, `attempts` times at most. An exception holds until `until`, if that is known.
     `draw` is a random number from 0 to 1 that the judge's decision was given: below SAMPLED a person is
     asked about it, however sure the judge is.
+    Of what the judge is not sure of, a language model was asked `model_attempts` times, last at `asked_at`.
     """
 
     class Relation(models.TextChoices):
@@ -86,6 +87,8 @@ class Touch(models.Model):
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=200, blank=True, default="", db_default="")
     draw = models.FloatField(null=True)
+    model_attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
+    asked_at = models.DateTimeField(null=True)
 
     objects = TouchQuerySet.as_manager()
 
@@ -106,6 +109,11 @@ class Touch(models.Model):
             models.Index(fields=["workspace", "id"], name="touch_due", condition=Q(decided_at=None)),
             models.Index(fields=["workspace", "id"], name="touch_by_person", condition=Q(by="person")),
             models.Index(fields=["workspace", "draw"], name="touch_sampled", condition=Q(draw__lt=SAMPLED, by="judge")),
+            models.Index(
+                fields=["workspace", "-decided_at"],
+                name="touch_unsure",
+                condition=Q(by="judge", relation__in=DOUBTS),
+            ),
         ]
 
     def __str__(self) -> str:

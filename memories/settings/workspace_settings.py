@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 from memories.belief.resolve import RULES
 from memories.belief.resolve.protected_memories import Policy
 from memories.errors import Conflict, Invalid, refuse
+from memories.judge.judge import Thresholds
 from memories.language import bounds
 from memories.language.english.calendar import DATE_ORDERS
 from memories.language.english.patterns.library import PATTERNS
@@ -87,6 +88,11 @@ class JudgeSettings(SettingsObject):
     far: Share | None = None
     keep: Share | None = None
     drop: Share | None = None
+
+    def over(self, model: Thresholds) -> Thresholds:
+        """Return the thresholds of a model, with those that the workspace chose in their places."""
+        own = {name: getattr(self, name) for name in Thresholds._fields}
+        return model._replace(**{name: value for name, value in own.items() if value is not None})
 
 
 Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]

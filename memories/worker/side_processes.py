@@ -17,7 +17,7 @@ from multiprocessing import Process
 from django.db import DatabaseError, close_old_connections, connections
 
 from memories import ingest, teaching
-from memories.ingest import judged_messages
+from memories.ingest import judged_messages, rehearse_judge
 from memories.queue import workers_seen
 from memories.search.neural_models import served
 from memoryproject.postgres import crossings, visible
@@ -42,7 +42,7 @@ def judge_messages() -> bool:
     for workspace_id in due:
         with _alarm(), visible.only(workspace_id):
             decided += judged_messages.run(workspace_id, TURN)
-    return decided > 0 or learn_head()
+    return decided > 0 or rehearse() or learn_head()
 
 
 def learn_head() -> bool:
@@ -53,6 +53,17 @@ def learn_head() -> bool:
         return False
     with _alarm(), visible.only(due[0]):
         return teaching.learn(due[0]) is not None
+
+
+def rehearse() -> bool:
+    """Go on with a rehearsal of the judge, where nothing else waits for it; tell whether there was one."""
+    with crossings.everywhere():
+        due = rehearse_judge.due()
+    if not due:
+        return False
+    row_id, workspace_id = due
+    with _alarm(), visible.only(workspace_id):
+        return rehearse_judge.go_on(row_id) is not None
 
 
 @contextmanager

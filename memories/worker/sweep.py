@@ -70,6 +70,7 @@ class Swept:
     `talks` are conversations whose searched summaries were made;
     `golden` are workspaces whose golden questions were asked;
     `heads` are workspaces of which so much was decided that their judge is to learn from it;
+    `asked` are workspaces of which a language model was asked what the judge is not sure of;
     `touched` are workspaces whose old messages were looked through for what they touch;
     `marks` are workspaces whose audit chain was continued;
     `masked` are those where words were taken out or back that a dead process had left;
@@ -98,6 +99,7 @@ class Swept:
     blobs: int = 0
     golden: int = 0
     heads: int = 0
+    asked: int = 0
     touched: int = 0
     marks: int = 0
     masked: int = 0
@@ -226,6 +228,7 @@ OTHERS = (
         due_words.due_workspaces,
         lambda row, _: due_words.go_on(row),
     ),
+    _Job("doubts of the judge of", "asked", "", ingest.doubtful_workspaces, ingest.ask_models),
     _Job("old messages of", "touched", "", touches.old_workspaces, touches.go_on),
     _Job("audit of", "marks", "", audit_chain.due_workspaces, lambda row, _: audit_chain.extend(row)),
     _Job("head of the judge of", "heads", "", teaching.workspaces_to_ask, lambda row, _: teaching.ask_due(row)),

@@ -182,7 +182,7 @@ def of_replaced(place: Place) -> Statement:
 
 def of_judged(place: Place) -> Statement:
     asks = {"ids": [], "number": place.space.number, "model": place.space.embedding_model_id}
-    return judged.MET.format(subject=judged.OWN), asks
+    return judged.MET.format(subject=judged.OWN, **judged.ONCE), asks
 
 
 def of_said_before(place: Place) -> Statement:

@@ -16,6 +16,7 @@ from memories.belief.resolve import file_cases
 from memories.belief.review import forget_all, subject_steps, taken_words, too_visible
 from memories.belief.review.merge_people import SplitOff
 from memories.belief.review.taken_words import MOST_DOCUMENTS
+from memories.belief.touches import unsure
 from memories.documents import document_store, index_revision, pipeline
 from memories.documents.document_store import NewDocument
 from memories.exchange import acts_again
@@ -86,8 +87,10 @@ ACTS: dict[str, int | str] = {
     "index.reembedding._store": reembedding.BATCH,
     "index.repair.repair": rebuild.BATCH,
     "ingest.document_memories._carry": document_memories.CARRIED_AT_ONCE,
-    "ingest.judged_messages._write": judged_messages.AT_ONCE * judged_messages.SENTENCES,
+    "ingest.judged_messages._messages": judged_messages.AT_ONCE * judged_messages.SENTENCES,
+    "ingest.keep_sentences._write": judged_messages.AT_ONCE * judged_messages.SENTENCES,
     "ingest.process.SessionSteps._commit": STEP,
+    "ingest.second_opinions._apply": unsure.AT_ONCE,
     "reading.intents.carry_out.carry_out": taken_words.BATCH + taken_words.DOCUMENTS,
     "reading.intents.carry_out._ask": taken_words.BATCH + taken_words.DOCUMENTS,
     "reading.intents.carry_out.undo": MOST_DOCUMENTS,

@@ -15,6 +15,8 @@ from memories.index import prepared_sql
 from memories.judge.judge import NAME
 from memories.models import Fact, Memory, Supersession, WorkspaceIndex
 
+MODEL = "model:"  # the beginning of the actor where a language model decides, which its name follows
+
 # What carries memories, when some of it is taken away: a document's new revision does not say it
 # any more.
 
@@ -55,7 +57,9 @@ def decided_by_people(space: WorkspaceIndex, memories: Sequence[Memory]) -> set[
     and those that the workspace's policy protects."""
     policy = Policy.of(space.review)
     rows = Supersession.objects.filter(new__in=memories, state=Supersession.State.APPLIED)
-    by_machines = Q(decided_by__startswith="session:") | Q(decided_by__startswith=NAME)
+    by_machines = (
+        Q(decided_by__startswith="session:") | Q(decided_by__startswith=NAME) | Q(decided_by__startswith=MODEL)
+    )
     decided = rows.exclude(by_machines).values_list("new_id", flat=True)
     return {m.pk for m in memories if m.pinned or m.category in policy.categories} | set(decided)
 

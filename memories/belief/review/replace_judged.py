@@ -39,7 +39,7 @@ def replace_judged(scope: Scope, space: WorkspaceIndex, touches: Sequence[NewTou
             rule=JUDGE,
             method=JUDGE,
             state=Supersession.State.APPLIED,
-            decided_by=touch.model,
+            decided_by=scope.actor,
             decided_at=now,
         )
         audit(scope, "replace", old, after={"memory": str(new.pk), "probability": round(touch.probability, 3)})

@@ -21,7 +21,7 @@ from memories.belief.touches.touch_rows import NewTouch
 from memories.index import prepared_sql
 from memories.judge.judge import MANY, Effect, JudgedPair, Thresholds, TrainedJudge
 from memories.judge.pieces import SHORT, pieces_of
-from memories.language.english.touch_rules import TouchPair, of_whom_it_is, places_of
+from memories.language.english.touch_rules import TouchPair, of_whom_it_is, places_of, verdict_of
 from memories.models import LIVE_SQL, SAMPLED, Episode, Layer, MemorySession, Touch, WorkspaceIndex
 from memories.models.conversation import BELIEVED_AT, JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.guard.masked_text import is_masked
@@ -65,7 +65,8 @@ from memories_touch t join memories_memory m on m.id = t.memory_id join memories
 {AROUND}
 where t.id = any(%(ids)s::int8[])
 """
-# What is believed of a message's subject where it was said, and that no rule has found it to touch.
+# What is believed of a message's subject where it was said: ONCE, what no rule has found it to touch; or AGAIN,
+# whatever was decided of it since, unless a person did.
 MET = f"""
 with own as (
   select e.id as episode, o.*
@@ -82,23 +83,32 @@ ranked as (
   left join memories_entry w on w.layer = {int(Layer.EPISODES)} and w.item = own.episode
   left join memories_vector q on q.entry_id = w.id and q.part = 0 and q.embedding_model_id = %(model)s
   left join memories_vector v on v.entry_id = own.entry and v.part = 0 and v.embedding_model_id = %(model)s),
-met as (select episode, item from ranked where place <= {NEWEST} or nearness <= {NEAREST})
+met as (select episode, item from ranked where place <= {NEWEST} or nearness <= {NEAREST}{{touched}})
 select e.id as episode, left(e.content, {LONGEST}) as content, {BELIEVED_AT} as said_at,
        coalesce(nullif(e.author, ''), p.name, '') as speaker, coalesce(before.content, '') as before,
        m.id as memory, {BELIEF} as belief, coalesce(said.quote, '') as said
 from met join memories_episode e on e.id = met.episode join memories_memory m on m.id = met.item
 left join workspaces_subject p on p.id = e.subject_id
 {AROUND}
-where e.id = any(%(ids)s::uuid[]) and m.workspace_id = e.workspace_id and {LIVE_SQL} and m.scope = e.scope
+where e.id = any(%(ids)s::uuid[]) and m.workspace_id = e.workspace_id and {{live}} and m.scope = e.scope
   and (m.scope <> 'thread' or m.conversation_id = e.conversation_id)
   and (m.scope <> 'workflow' or m.workflow = e.workflow)
   and (m.visibility = 'global' or m.agent_id is not distinct from e.agent_id
        or (m.visibility = 'team' and coalesce((select a.team from workspaces_agent a where a.id = m.agent_id), '')
            = coalesce((select a.team from workspaces_agent a where a.id = e.agent_id), '')))
   and ({BELIEVED_AT}, e.id) > (coalesce(said.at, m.created_at), coalesce(said.episode_id, e.id))
-  and not exists (select 1 from memories_touch t where t.memory_id = m.id and t.episode_id = e.id)
+  and not exists (select 1 from memories_touch t where t.memory_id = m.id and t.episode_id = e.id{{decided}})
 order by e.id, m.id
 """
+ONCE = {"touched": "", "live": LIVE_SQL, "decided": ""}
+AGAIN = {
+    "touched": """
+  union select t.episode_id, t.memory_id from memories_touch t where t.episode_id = any(%(ids)s::uuid[])""",
+    "live": f"""({LIVE_SQL} or exists (
+    select 1 from memories_supersession r
+    where r.old_id = m.id and r.method = 'judge' and r.created_at > e.created_at))""",
+    "decided": " and t.by = 'person'",
+}
 # What the same person said before, near in meaning, to the same agent in the same place, and was learned from; with
 # what was read of it.
 SAID_BEFORE = f"""
@@ -245,6 +255,7 @@ class _ComparedPiece:
     start: int
     end: int
     pair: JudgedPair
+    heard: str = ""  # what a rule has heard in it
 
     @property
     def kind(self) -> tuple[uuid.UUID, bool]:
@@ -261,24 +272,7 @@ def compare(
 ) -> list[HeardChange] | None:
     """Return what each message most likely ends, by sentences other than those `not_meant`: of what shares no word
     with it one belief at most, and one earlier sentence. None where the judge fails."""
-    pieces: list[_ComparedPiece] = []
-    for is_nobodys in (False, True):
-        ids = [message.pk for message in messages if (message.subject_id is None) is is_nobodys]
-        if not ids:
-            continue
-        values: dict[str, object] = {"ids": ids, "number": space.number, "model": space.embedding_model_id}
-        subject = NOBODYS if is_nobodys else OWN
-        for row in prepared_sql.rows(MET.format(subject=subject), values):
-            pieces += _pieces(row, row.memory, row.belief, row.said, not_meant)
-        values |= {"open": OPEN, "read": [str(extract) for extract in MemorySession.BY_RULES]}
-        earlier: Counter[uuid.UUID] = Counter()
-        for row in prepared_sql.rows(SAID_BEFORE.format(subject=subject), values):
-            unread = unread_places(row.earlier_content, [*zip(row.read_from, row.read_to, strict=True)])
-            for place in unread[: SENTENCES - earlier[row.episode]]:
-                earlier[row.episode] += 1
-                words = EarlierWords(row.earlier, *place)
-                said = row.earlier_content[words.start : words.end]
-                pieces += _pieces(row, words, "", said, not_meant)
+    pieces = list(_compared(space, messages, not_meant))
     answers = judge.changes([piece.pair for piece in pieces])
     if answers is None:
         return None
@@ -295,12 +289,74 @@ def compare(
     return list(found.values())
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """The probability that a message says, from `start` to `end`, that a memory or earlier words hold no longer.
+
+    They were `among` so many of their kind that it was compared with; or a rule has `heard` it to speak of the memory.
+    """
+
+    episode: uuid.UUID
+    beside: uuid.UUID | EarlierWords
+    start: int
+    end: int
+    over: float
+    among: int
+    heard: str
+
+
+def score(space: WorkspaceIndex, messages: Sequence[Episode], judge: TrainedJudge) -> list[ScoredPair] | None:
+    """Return how likely messages end what is believed, whatever was decided of it since: for rehearsals. None where the
+    judge fails."""
+    pieces = list(_compared(space, messages, again=True))
+    answers = judge.changes([piece.pair for piece in pieces])
+    if answers is None:
+        return None
+    beside = Counter(kind for kind, _ in {(piece.kind, piece.beside) for piece in pieces if not piece.heard})
+    return [
+        ScoredPair(piece.episode, piece.beside, piece.start, piece.end, answer.over, beside[piece.kind], piece.heard)
+        for piece, answer in zip(pieces, answers, strict=True)
+    ]
+
+
+def _compared(
+    space: WorkspaceIndex, messages: Sequence[Episode], not_meant: Collection[Sentence] = (), *, again: bool = False
+) -> Iterator[_ComparedPiece]:
+    """Yield the pieces of messages, each beside a memory or earlier words."""
+    for is_nobodys in (False, True):
+        ids = [message.pk for message in messages if (message.subject_id is None) is is_nobodys]
+        if not ids:
+            continue
+        values: dict[str, object] = {"ids": ids, "number": space.number, "model": space.embedding_model_id}
+        subject = NOBODYS if is_nobodys else OWN
+        for row in prepared_sql.rows(MET.format(subject=subject, **(AGAIN if again else ONCE)), values):
+            rule = verdict_of(_pair(row, row.belief, row.said)) if again else None
+            if rule is None or rule.is_slight:
+                yield from _pieces(row, row.memory, row.belief, row.said, not_meant)
+            elif not rule.is_sure:
+                said = row.content if len(row.content) <= SHORT else row.content[rule.start : rule.end]
+                pair = JudgedPair(row.belief, row.said, row.before, said)
+                yield _ComparedPiece(row.episode, row.memory, row.said_at, rule.start, rule.end, pair, rule.relation)
+        values |= {"open": OPEN, "read": [str(extract) for extract in MemorySession.BY_RULES]}
+        earlier: Counter[uuid.UUID] = Counter()
+        for row in prepared_sql.rows(SAID_BEFORE.format(subject=subject), values):
+            unread = unread_places(row.earlier_content, [*zip(row.read_from, row.read_to, strict=True)])
+            for place in unread[: SENTENCES - earlier[row.episode]]:
+                earlier[row.episode] += 1
+                words = EarlierWords(row.earlier, *place)
+                said = row.earlier_content[words.start : words.end]
+                yield from _pieces(row, words, "", said, not_meant)
+
+
+def _pair(row: Any, belief: str, said: str) -> TouchPair:
+    return TouchPair(belief or said, row.content, row.said_at, row.speaker)
+
+
 def _pieces(
     row: Any, beside: uuid.UUID | EarlierWords, belief: str, said: str, not_meant: Collection[Sentence]
 ) -> Iterator[_ComparedPiece]:
     """Yield the pieces of a message that may change a belief: what asks nothing, and is of whom it is about."""
-    both = TouchPair(belief or said, row.content, row.said_at, row.speaker)
-    places = [place for place in of_whom_it_is(both) if (row.episode, place) not in not_meant]
+    places = [place for place in of_whom_it_is(_pair(row, belief, said)) if (row.episode, place) not in not_meant]
     for start, end in pieces_of(row.content, places):
         pair = JudgedPair(belief, said, row.before, row.content[start:end])
         yield _ComparedPiece(row.episode, beside, row.said_at, start, end, pair)

@@ -192,6 +192,7 @@ FREE = {
     "GoldenRun": {"changed", "requested_by", "results"},
     # Its weights go with what it learned from; figures are numbers.
     "JudgeHead": {"base", "version", "weights", "touches", "figures", "fell", "requested_by"},
+    "JudgeRehearsal": {"requested_by", "model", "scores"},
     # Rows that wait until a workspace is complete; `--abandon` or its loading deletes them.
     "WorkspaceImport": None,
     "ImportedRow": None,
