@@ -196,7 +196,7 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
     known = Vector.objects.filter(entry_id__in=rows, embedding_model_id=model.pk, part=0)
     stored: dict[object, list[Statement]] = {}
     for entry, embedding in known.values_list("entry_id", "embedding"):
-        vector = np.asarray(embedding.to_numpy(), dtype=np.float32)
+        vector = np.asarray(embedding, dtype=np.float32)
         statement = rows[entry].content, vector / np.linalg.norm(vector)
         stored.setdefault(rows[entry].subject_id, []).append(statement)
     groups = [list(zip(_texts(), vectors, strict=True)), *stored.values()]

@@ -12,10 +12,10 @@ from memories.belief.cases.case_decision import LEAVE
 from memories.belief.cases.decide_case import ORDER, UNMASK, Cause, State, audit_case, locked_case
 from memories.belief.cases.outcome import OUTCOME
 from memories.belief.resolve import grounds, state_changes, take_support_away
-from memories.belief.review.approve import believe_again, decide
+from memories.belief.review.approve import decide
 from memories.belief.review.forget import forget_locked, locked
-from memories.belief.review.taken_words import give_back_locked, give_back_words, leave_due, taken_by
-from memories.belief.review.undo import may_be_learned, put_back
+from memories.belief.review.taken_words import give_back_words, leave_due, taken_by
+from memories.belief.review.undo import believe_anew, put_back, return_locked
 from memories.errors import Conflict, needed
 from memories.index import due_vectors, workspace_index
 from memories.models import (
@@ -123,21 +123,14 @@ def _take_words_back(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     _unchanged(old.superseded_by_id == worded.pk and worded.superseded_by_id is None, worded)
     state_changes.unlink(old, worded)
     forget_locked(scope, [worded], UNDONE)
-    may_be_learned(scope, old)
-    believe_again(space, old, Cause.UNDONE)
+    believe_anew(scope, space, old, Cause.UNDONE)
     decide(scope, edit, "undo")
 
 
 def _remember(scope: Scope, space: WorkspaceIndex, step: Step) -> list[uuid.UUID]:
     memory = locked(scope, step["memory"])
     _unchanged(memory.may_return, memory)
-    may_be_learned(scope, memory)
-    touched = give_back_locked(scope, space, memory)
-    if step["held"]:
-        state_changes.hold(space, memory, timezone.now())
-    else:
-        believe_again(space, memory, Cause.UNDONE)
-    return touched
+    return return_locked(scope, space, memory, is_held=step["held"])
 
 
 def _doubt_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
@@ -216,34 +209,14 @@ def _wait_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     )
 
 
-def _let_fall(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    grounds.doubt(step["grounds"])
-
-
-def _question_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    touches.question_again(step["touches"])
-
-
-def _disagree(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    touches.disagree(step["touches"])
-
-
-def _unconfirm(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    touches.unconfirm(step["touch"], step["was"])
-
-
-def _vouch_no_more(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    take_support_away.take_keeping_back(step["fact"])
-
-
 BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]] = {
     "pairs": _wait_again,
-    "uphold": _question_again,
-    "agree": _disagree,
-    "confirm": _unconfirm,
+    "uphold": lambda _scope, _space, step: touches.question_again(step["touches"]),
+    "agree": lambda _scope, _space, step: touches.disagree(step["touches"]),
+    "confirm": lambda _scope, _space, step: touches.unconfirm(step["touch"], step["was"]),
     "release": _hold_again,
-    "keep": _let_fall,
-    "vouch": _vouch_no_more,
+    "keep": lambda _scope, _space, step: grounds.doubt(step["grounds"]),
+    "vouch": lambda _scope, _space, step: take_support_away.take_keeping_back(step["fact"]),
     "replace": _take_out,
     "edit": _take_words_back,
     "forget": _remember,

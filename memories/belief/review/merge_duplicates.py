@@ -9,9 +9,8 @@ from django.utils import timezone
 
 from memories.belief import resolve
 from memories.belief.resolve import state_changes
-from memories.belief.review.approve import believe_again
 from memories.belief.review.forget import audit, forget_locked, locked
-from memories.belief.review.undo import may_be_learned
+from memories.belief.review.undo import believe_anew
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.index import row_marks, subjects, workspace_index
 from memories.models import Fact, Layer, Memory, MemoryPeriod, Supersession, WorkspaceIndex
@@ -115,8 +114,7 @@ def part_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID, facts
             raise Conflict("The other was changed since.", "stale", "id")
         moved = Fact.objects.filter(pk__in=facts, memory=kept).update(memory=other)
         state_changes.add_support({kept.pk: -moved}, timezone.now())
-        may_be_learned(scope, other)
-        believe_again(space, other, MemoryPeriod.Cause.RESTORED)
+        believe_anew(scope, space, other, MemoryPeriod.Cause.RESTORED)
         audit(scope, "separate", kept, after={"content": other.content, "memory": str(other.pk)})
 
 

@@ -68,8 +68,7 @@ def undo_locked(
     if new.forgotten_at is None and not stands:
         forget_locked(scope.as_part_of(decision), [new], reason)
     if old.state.is_head:
-        may_be_learned(scope, old)
-        believe_again(space, old, Cause.UNDONE)
+        believe_anew(scope, space, old, Cause.UNDONE)
     decide(scope, decision, "undo")
     return decision
 
@@ -96,13 +95,9 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
         elif new.superseded_by_id is not None or (decision.note == KEPT_BOTH and new.forgotten_at):
             message = "The new memory was changed since: its chain shows how."
             raise Conflict(message, "stale", "new")
-        may_be_learned(scope, new)
-        touched = taken_words.give_back_locked(scope, space, new)
         # It waits as it did: held back where it had not been believed before anybody was asked.
-        if new.periods.filter(cause=Cause.CREATED).exists():
-            believe_again(space, new, Cause.UNDONE)
-        else:
-            state_changes.hold(space, new, timezone.now())
+        is_held = not new.periods.filter(cause=Cause.CREATED).exists()
+        touched = return_locked(scope, space, new, is_held=is_held)
         decision.note = ""
         decide(scope, decision, "reopen")
         resolve.file_unfiled(space)  # its case may be decided
@@ -167,8 +162,7 @@ def _restore_locked(
     touched = taken_words.give_back_locked(scope, space, memory, taken)
     memory.forget_after = None
     memory.save(update_fields=["forget_after", "updated_at"])
-    may_be_learned(scope, memory)
-    believe_again(space, memory, Cause.RESTORED)
+    believe_anew(scope, space, memory, Cause.RESTORED)
     audit(scope, "restore", memory, after={"content": memory.content})
     return touched
 
@@ -178,6 +172,24 @@ def put_back(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
     state_changes.unlink(old, new)
     if old.state.is_head:
         believe_again(space, old, Cause.UNDONE)
+
+
+def return_locked(scope: Scope, space: WorkspaceIndex, memory: Memory, *, is_held: bool) -> list[uuid.UUID]:
+    """Let a locked memory that was ended be as it was, held back or believed, with the words that
+    went with it. Return the rows that have words again."""
+    may_be_learned(scope, memory)
+    touched = taken_words.give_back_locked(scope, space, memory)
+    if is_held:
+        state_changes.hold(space, memory, timezone.now())
+    else:
+        believe_again(space, memory, Cause.UNDONE)
+    return touched
+
+
+def believe_anew(scope: Scope, space: WorkspaceIndex, memory: Memory, cause: str) -> None:
+    """Believe a memory again, which may be learned again as well."""
+    may_be_learned(scope, memory)
+    believe_again(space, memory, cause)
 
 
 def may_be_learned(scope: Scope, memory: Memory) -> None:

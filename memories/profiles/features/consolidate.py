@@ -130,7 +130,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _ProposedMerges:
     items = dict(indexed.values_list("pk", "item"))
     known = Vector.objects.filter(entry_id__in=items, embedding_model_id=space.embedding_model_id, part=0)
     vectors = {
-        items[entry]: embedding.to_numpy().astype(np.float32)
+        items[entry]: np.asarray(embedding, np.float32)
         for entry, embedding in known.values_list("entry_id", "embedding")
     }
 

@@ -40,11 +40,11 @@ due = QUEUE.rows
 claim = QUEUE.claim
 # Per workspace: about whom something new was said, and the last id of it.
 NEW = """
-select w.id, news.last, news.subjects
+select w.id, news.last, news.about
 from workspaces_workspace w left join memories_setdiscovery d on d.workspace_id = w.id
 cross join lateral (
   select max(e.id::text)::uuid as last,
-         array_agg(distinct e.subject_id) filter (where e.subject_id is not null) as subjects
+         array_agg(distinct e.subject_id) filter (where e.subject_id is not null) as about
   from memories_episode e where e.workspace_id = w.id
     and e.id > coalesce(d.seen, '00000000-0000-0000-0000-000000000000'::uuid)) news
 where news.last is not null and (%(workspace)s::uuid is null or w.id = %(workspace)s::uuid)
@@ -150,8 +150,8 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
     looked = 0
     for row in Workspace.objects.raw(NEW, {"workspace": workspace_id}):
         with visible.only(row.pk):
-            _make_sets(row.pk, row.subjects or [])
-            for feature_set in _touched(row.pk, row.subjects or []):
+            _make_sets(row.pk, row.about or [])
+            for feature_set in _touched(row.pk, row.about or []):
                 recount(feature_set)
                 looked += 1
             # Episodes whose ids were made a while ago may still be committed: those are looked
@@ -167,7 +167,7 @@ def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
     rows = [
         each
         for row in Workspace.objects.raw(NEW, {"workspace": workspace_id})
-        for each in _touched(row.pk, row.subjects or [])
+        for each in _touched(row.pk, row.about or [])
     ]
     for each in rows:
         count(each)

@@ -13,10 +13,9 @@ from django.utils import timezone
 from memories.belief.resolve.file_cases import CaseAbout, NewItem, open_case
 from memories.belief.resolve.protected_memories import Policy
 from memories.belief.review import taken_words
-from memories.belief.review.approve import believe_again
 from memories.belief.review.edit import EDIT, new_version
 from memories.belief.review.forget import forget_locked, locked, reject_claim
-from memories.belief.review.undo import may_be_learned, undo_locked
+from memories.belief.review.undo import believe_anew, undo_locked
 from memories.errors import Conflict, needed
 from memories.index import due_vectors, entries, workspace_index
 from memories.language.english import dates
@@ -463,8 +462,7 @@ def take_back_locked(
         for memory_id in intent.memory_ids:
             memory = locked(scope, memory_id)
             if memory.may_return:
-                may_be_learned(scope, memory)
-                believe_again(space, memory, MemoryPeriod.Cause.RESTORED)
+                believe_anew(scope, space, memory, MemoryPeriod.Cause.RESTORED)
     rows = Intent.objects.filter(pk=intent.pk)
     rows.update(state=State.UNDONE, decided_by=scope.actor, decided_at=timezone.now())
     scope.audit("undo", intent, subject_id=intent.subject_id)
