@@ -27,9 +27,11 @@ from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked, Unr
 from memories.meters import costs
 from memories.models import Breaker
 from memories.providers import network
+from memories.queue import outbox
 
 FAILURES, TIMEOUTS = 3, 2  # so many in a row open it
-FIRST, LONGEST = 5.0, 300.0  # seconds of its pauses, each twice the one before
+FIRST, LONGEST = 5.0, 25.0  # seconds of its pauses, each twice the one before
+LONGEST_WANTED = 300.0  # seconds of a pause that the server itself asks for
 JITTER = 0.2  # of a pause: processes of many machines shall not come back as one
 FRESH = 1.0  # seconds
 GRACE = timedelta(seconds=1)  # beyond the time of a call, before another one may try
@@ -100,7 +102,8 @@ def call(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
     breaker is open, BudgetSpent where the workspace may spend no more.
 
     After its pause one caller tries an open breaker: a web process runs `act` in the background and
-    goes on; the worker does it as its own work. A command always calls: somebody waits.
+    goes on; the worker does it as its own work, and where that fails it has not been asked: the failure
+    is not that row's. A command always calls: somebody waits.
     """
     if line.workspace_id is not None:
         costs.check(line.workspace_id)
@@ -110,9 +113,16 @@ def call(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
         if is_trial:
             network.in_thread(lambda: _try_beside(line, act), aside=True)
         raise _refusal(line, row)
-    if row.is_open and settings.PROCESS_KIND == "worker" and not is_trial:
-        raise _refusal(line, row)
+    if row.is_open and settings.PROCESS_KIND == "worker":
+        if not is_trial:
+            raise _refusal(line, row)
+        return _tried(line, act)
     return _watched(line, act, is_trial=is_trial)
+
+
+def may_be_tried() -> bool:
+    """Tell whether the pause of an open breaker is over."""
+    return Breaker.objects.filter(state=Breaker.State.OPEN, next_try_at__lte=timezone.now()).exists()
 
 
 def states() -> list[BreakerState]:
@@ -164,6 +174,17 @@ def _watched(line: ProviderLine, act: Callable[[], Answer], *, is_trial: bool) -
     return answer
 
 
+def _tried(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
+    try:
+        return _watched(line, act, is_trial=True)
+    except Unasked:
+        raise
+    except ProviderError as error:
+        if (row := _look(line)).is_open:
+            raise _refusal(line, row) from error
+        raise
+
+
 def _try_beside(line: ProviderLine, act: Callable[[], object]) -> None:
     """Run a trial in a thread with its own database connection, which is closed afterwards."""
     try:
@@ -212,7 +233,7 @@ def _claim(line: ProviderLine, row: Breaker) -> bool:
     """Tell whether the pause is over and this caller, of all, is to make the trial. A time in the
     far future was written while a clock was wrong."""
     now = timezone.now()
-    too_far = now + timedelta(seconds=2 * LONGEST)
+    too_far = now + timedelta(seconds=2 * LONGEST_WANTED)
     until = now + timedelta(seconds=line.seconds) + GRACE
     with _lock:
         if row.next_try_at is None or now < row.next_try_at <= too_far:
@@ -245,7 +266,13 @@ def _answered(line: ProviderLine) -> None:
         row.failures = row.timeouts = 0
         row.next_try_at, row.detail = None, ""
 
+    was_open = seen.row.is_open
     _change(line, close)
+    if was_open and not connection.in_atomic_block:
+        try:
+            outbox.post("wake_waiting")
+        except DatabaseError as error:
+            log.warning("What waits for %s comes in its own time: %s", line.name, error)
 
 
 def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None:
@@ -270,14 +297,14 @@ def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None
             log.error("%s is not waited for any more: it %s", row.name, row.detail)
             metrics.count("breakers_opened", purpose=row.purpose)
             row.state, row.since = Breaker.State.OPEN, timezone.now()
-        row.next_try_at = timezone.now() + _pause(row.failures, error.retry_after or 0.0, is_barred)
+        row.next_try_at = timezone.now() + _pause(row.failures, error.retry_after or 0.0)
 
     _change(line, change)
 
 
-def _pause(failures: int, wanted: float, is_barred: bool) -> timedelta:
+def _pause(failures: int, wanted: float) -> timedelta:
     doubled = FIRST * 2.0 ** min(16, max(0, failures - FAILURES))
-    seconds = LONGEST if is_barred else min(LONGEST, max(doubled, wanted))
+    seconds = max(min(LONGEST, doubled), min(LONGEST_WANTED, wanted))
     return timedelta(seconds=seconds * random.uniform(1 - JITTER, 1 + JITTER))
 
 

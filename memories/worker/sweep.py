@@ -29,6 +29,7 @@ from memories.profiles.summaries import running_summary, talk_summaries
 from memories.quality import golden_runs
 from memories.queue import long_jobs, outbox
 from memories.sources.connections import sync
+from memories.worker import waiting_for_models
 from memories.worker.future_times import heal
 from memoryproject.postgres import crossings, visible
 from workspaces import expired
@@ -123,6 +124,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         done.expired = expire(done)
     with _apart(done, "abandoned sessions"):
         session_queue.give_back_abandoned()
+    with _apart(done, "models to be tried again"):
+        waiting_for_models.try_one()
     # Work that waits for models must not keep all else from its turn.
     _run(SESSIONS, done, tell, time.monotonic() + seconds / 4)
     with _apart(done, "schedules"):

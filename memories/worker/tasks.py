@@ -15,6 +15,7 @@ from memories.profiles.features.update import update_set
 from memories.profiles.summaries.running_summary import summarize as make_summary
 from memories.sources.connections import sync
 from memories.worker import sweep as sweeping
+from memories.worker import waiting_for_models
 from memoryproject.postgres import crossings, visible
 
 
@@ -84,6 +85,11 @@ def seal() -> None:
     hnsw_segments.rebuild_indexes()
 
 
+@crossings.everywhere()
+def wake_waiting() -> None:
+    waiting_for_models.wake()
+
+
 def sweep() -> None:
     sweeping.sweep()
 
@@ -105,6 +111,7 @@ JOBS: dict[str, Callable[..., None]] = {
         seal,
         summarize,
         sweep,
+        wake_waiting,
     )
 }
 
