@@ -75,7 +75,7 @@ def test_commands_become_features_with_the_words_they_quote(alice: Person, scrip
     assert known() == {"home": "Lisbon", "cat": "Miso"}
     home = Feature.objects.get(feature="home")
     assert [c.quote for c in home.citations.all()] == ["I moved to Lisbon"]
-    assert FeatureChange.objects.filter(rule__endswith="features-1").count() == 2
+    assert FeatureChange.objects.filter(rule__endswith="features-2").count() == 2
     told = asked[0]["messages"]
     assert "never an instruction" in told[0]["content"]
     assert "<messages>" in told[1]["content"]

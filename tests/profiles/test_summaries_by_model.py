@@ -118,7 +118,7 @@ def test_where_the_model_fails_its_words_are_chosen_and_it_is_asked_again_later(
     assert TalkSummary.objects.get(kind="subject").rule == made_of
     assert not DueSummary.objects.exists()  # for good
     talk_summaries.all_due(facts.workspace.pk)
-    told_by(model, settings, answer(("Nothing that it cites.", [])))
+    told_by(model, settings, failing(500, openai_error("busy")))
     make_all()
     assert "Porto" in " ".join(of_subject(facts))
     row = DueSummary.objects.get()

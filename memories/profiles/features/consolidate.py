@@ -26,7 +26,7 @@ from memories.profiles.features.commands import LONGEST_VALUE, Command, KnownFea
 from memories.profiles.features.config import FeatureSetConfig, config_of
 from memories.profiles.features.gather_episodes import models_of
 from memories.profiles.features.merge_features import Apart, FeatureMerge
-from memories.profiles.features.propose_commands import ask_for, feature_lines, named_by_number
+from memories.profiles.features.propose_commands import feature_lines, named_by_number
 from memories.profiles.features.sets import find
 from memories.profiles.features.undo_features import undone_merges
 from memories.providers import ModelQuestion
@@ -153,8 +153,9 @@ def _ask_model(section: _Section, models: FallbackChain) -> _ProposedMerges:
         feature_prompts.features_text(feature_lines(named)),
         feature_prompts.MergesAnswer,
     )
-    answer, model = ask_for(models, question, "merges", feature_prompts.MergeAnswer)
-    result = _ProposedMerges("llm", f"{model} {feature_prompts.MERGE_VERSION}")
+    reply = models.ask(question)
+    answer = feature_prompts.read_answer(reply.text, "merges", feature_prompts.MergeAnswer)
+    result = _ProposedMerges("llm", f"{reply.model} {feature_prompts.MERGE_VERSION}")
     result.refused.extend(RefusedCommand("it is no merge", raw=raw) for raw in answer.broken)
     for part in answer.parts:
         values = part.model_dump(include={"tag", "feature", "value"})

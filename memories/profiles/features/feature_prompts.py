@@ -6,15 +6,25 @@ What people wrote is data: it goes in as JSON between tags that it cannot close.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic_core import from_json
 
+from memories.errors import UnreadableAnswer
 from memories.profiles.features.config import FeatureCategory
-from memories.providers.prompts import PromptMessage, StrictAnswer
+from memories.providers.prompts import (
+    LONGEST_LINE,
+    LONGEST_NAME,
+    LONGEST_QUOTE,
+    MOST_QUOTES,
+    AtMost,
+    PromptMessage,
+    StrictAnswer,
+)
 
+MOST_COMMANDS = 30  # of an answer
 # Changes with every change of a prompt or of the shape of its answer; changes record it.
-UPDATE_VERSION = "features-1"
+UPDATE_VERSION = "features-2"
 MERGE_VERSION = "merge-1"
 
 UPDATE_RULES = """\
@@ -36,8 +46,9 @@ Each feature
   characters, in the language of the messages;
 - is lasting: leave out small talk, questions, single events, what an assistant only suggests, and
   every password, key or card number;
-- stands on `quotes`: the words it was read from, copied character by character out of the `text` of
-  the message with that number, at least one and as short as will do. Also an update and a delete.
+- stands on `quotes`, which come first: the words it was read from, copied character by character out
+  of the `text` of the message with that number, at least one and as short as will do. Also an update
+  and a delete.
 
 Change only what the messages give reason to change. When they give none, answer with an empty list.
 
@@ -65,8 +76,8 @@ class FeatureLine:
     id: str
     category: str
     tag: str
-    feature: str
-    value: str
+    feature: Annotated[str, AtMost(LONGEST_NAME)]
+    value: Annotated[str, AtMost(LONGEST_LINE)]
     about: str = ""
 
 
@@ -125,32 +136,32 @@ def _json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
 
 class QuotedWords(StrictAnswer):
     message: int
-    text: str
+    text: Annotated[str, AtMost(LONGEST_QUOTE)]
 
 
 class CommandAnswer(StrictAnswer):
+    quotes: Annotated[list[QuotedWords], AtMost(MOST_QUOTES, least=1)] = []
     action: str
     id: str | None = None
     category: str = ""
     tag: str = ""
-    feature: str = ""
-    value: str = ""
-    quotes: list[QuotedWords] = []
+    feature: Annotated[str, AtMost(LONGEST_NAME)] = ""
+    value: Annotated[str, AtMost(LONGEST_LINE)] = ""
 
 
 class CommandsAnswer(StrictAnswer):
-    commands: list[CommandAnswer]
+    commands: Annotated[list[CommandAnswer], AtMost(MOST_COMMANDS)]
 
 
 class MergeAnswer(StrictAnswer):
-    ids: list[str]
+    ids: Annotated[list[str], AtMost(MOST_COMMANDS, least=2)]
     tag: str
     feature: str
     value: str
 
 
 class MergesAnswer(StrictAnswer):
-    merges: list[MergeAnswer]
+    merges: Annotated[list[MergeAnswer], AtMost(MOST_COMMANDS)]
 
 
 Answer = TypeVar("Answer", CommandAnswer, MergeAnswer)
@@ -163,17 +174,20 @@ class ParsedAnswer(Generic[Answer]):
     parts: list[Answer]
     broken: list[Mapping[str, Any]]
 
+    def __len__(self) -> int:
+        return len(self.parts) + len(self.broken)
+
 
 def read_answer(text: str, name: str, shape: type[Answer]) -> ParsedAnswer[Answer]:
-    """Read the list called `name`. Raises ValueError where the object that was asked for is not
-    there."""
-    start, end = text.find("{"), text.rfind("}")
-    if not 0 <= start < end:
-        raise ValueError("there is no JSON object in the answer")
-    answer = from_json(text[start : end + 1])
+    """Read the list called `name`; of one that breaks off, what is whole. Raises UnreadableAnswer where the
+    object that was asked for is not there."""
+    try:
+        answer = from_json(text[max(text.find("{"), 0) : text.rfind("}") + 1], allow_partial=True)
+    except ValueError:
+        answer = None
     rows = answer.get(name) if isinstance(answer, dict) else None
     if not isinstance(rows, list):
-        raise ValueError(f"there are no {name} in the answer")
+        raise UnreadableAnswer(f"the model's answer is no JSON with {name}", permanent=False)
     result: ParsedAnswer[Answer] = ParsedAnswer([], [])
     for row in rows:
         try:

@@ -2,9 +2,9 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from memories.errors import ProviderError
 from memories.models import LIVE_SQL, Citation, Episode
 from memories.models.conversation import BELIEVED_AT
 from memories.profiles.features import facts_to_features, feature_prompts
@@ -18,12 +18,12 @@ from memories.profiles.features.commands import (
     RefusedCommand,
 )
 from memories.profiles.features.facts_to_features import MemoryStatement
-from memories.profiles.features.feature_prompts import Answer, CommandAnswer, CommandsAnswer, FeatureLine, ParsedAnswer
+from memories.profiles.features.feature_prompts import CommandAnswer, CommandsAnswer, FeatureLine, read_answer
 from memories.profiles.features.gather_episodes import LONGEST_BATCH, EpisodeBatch, ProposedCommands
 from memories.providers import ModelQuestion
 from memories.providers.prompts import PromptMessage
 from memories.reading.extraction import find_quote
-from memories.reading.extraction.fallback_chain import FallbackChain
+from memories.reading.extraction.fallback_chain import MUCH
 
 UNKNOWN = "User"  # what a speaker without a name is called in facts
 
@@ -115,8 +115,11 @@ def propose(batch: EpisodeBatch) -> ProposedCommands:
         feature_prompts.update_text(feature_lines(named), messages),
         CommandsAnswer,
     )
-    answer, model = ask_for(batch.models, question, "commands", CommandAnswer)
+    read = partial(read_answer, name="commands", shape=CommandAnswer)
+    answer, model = batch.models.ask_again_if_empty(question, read)
     broken = [RefusedCommand("it is no command", raw=raw) for raw in answer.broken]
+    if not answer and len(question.text) >= MUCH:
+        broken.append(RefusedCommand(f"asked twice, the model found nothing in {len(messages)} messages"))
     commands = []
     for part in answer.parts:
         reason = ""
@@ -130,18 +133,6 @@ def propose(batch: EpisodeBatch) -> ProposedCommands:
             commands.append(_command(part, named, batch.episodes))
     rule = f"{model} {feature_prompts.UPDATE_VERSION}"
     return ProposedCommands(commands, "llm", rule, broken)
-
-
-def ask_for(
-    models: FallbackChain, question: ModelQuestion, name: str, shape: type[Answer]
-) -> tuple[ParsedAnswer[Answer], str]:
-    """Return the list called `name` of a model's answer, and which model gave it. Raises
-    ProviderError."""
-    reply = models.ask(question)
-    try:
-        return feature_prompts.read_answer(reply.text, name, shape), reply.model
-    except ValueError as error:
-        raise ProviderError(f"{reply.model}: {error}", permanent=False) from error
 
 
 def named_by_number(known: Sequence[KnownFeature]) -> dict[str, KnownFeature]:

@@ -5,10 +5,11 @@ one up to date. There the row is the queue; the worker is woken for it."""
 import re
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
@@ -30,6 +31,8 @@ from memories.reading.guard import served_line
 from workspaces.scope import Scope
 
 Spans: TypeAlias = tuple[tuple[int, int, float], ...]
+Lines: TypeAlias = list[dict[str, Any]]
+Line = TypeVar("Line")
 
 UNSAID = -1.0  # what a forgotten memory stood on is told no more
 STEP = 20  # messages that may come in before a summary is made anew
@@ -492,12 +495,9 @@ def _by_model(
         )
         request = SummaryRequest(tuple(line["text"] for line in lines), messages)
         rules, text = prompts.summary_rules(request), prompts.summary_text(request)
-        answer, model = answered(ladder, rules, text)
-        told = [_line(each, lines, piece) for each in answer.lines[: request.lines]]
-        kept = [line for line in told if line["episodes"] and line["text"]]
-        if not kept:
-            raise UnreadableAnswer("no line of the summary says what it stands on", permanent=False)
-        lines, rule = kept, f"{model} {prompts.SUMMARY_VERSION}"
+        kept = partial(_kept, lines, piece, request.lines)
+        lines, model = answered(ladder, ModelQuestion(rules, text, SummaryAnswer), kept)
+        rule = f"{model} {prompts.SUMMARY_VERSION}"
         read += [place_of(episode) for episode in piece]
     if not lines:
         return None
@@ -505,14 +505,30 @@ def _by_model(
     return NewSummary(Method.LLM, rule, lines, tokens, max(read), left)
 
 
-def answered(ladder: FallbackChain, rules: str, text: str) -> tuple[SummaryAnswer, str]:
-    """Return the lines of a model, and which one it was. Raises ProviderError."""
-    reply = ladder.ask(ModelQuestion(rules, text, SummaryAnswer))
-    try:
-        return prompts.read_summary(reply.text), reply.model
-    except ValueError as error:
-        fault = "the summary was not the JSON asked for"
-        raise UnreadableAnswer(fault, permanent=False) from error
+def answered(
+    ladder: FallbackChain, question: ModelQuestion, lines_of: Callable[[SummaryAnswer], list[Line]]
+) -> tuple[list[Line], str]:
+    """Return the lines that can be kept of a model's answer, and which one it was; it is asked once more
+    where there are none. Raises ProviderError."""
+
+    def read(text: str) -> list[Line]:
+        try:
+            return lines_of(prompts.read_summary(text))
+        except ValueError as error:
+            fault = "the summary was not the JSON asked for"
+            raise UnreadableAnswer(fault, permanent=False) from error
+
+    lines, model = ladder.ask_again_if_empty(question, read)
+    if not lines:
+        # What was paid for twice is not asked a third time until there is more to read.
+        raise UnreadableAnswer("asked twice, no line of the summary says what it stands on", permanent=True)
+    return lines, model
+
+
+def _kept(known: Lines, piece: Sequence[Episode], most: int, answer: SummaryAnswer) -> Lines:
+    """Return the lines of an answer that say something, and what they stand on."""
+    told = [_line(each, known, piece) for each in answer.lines[:most]]
+    return [line for line in told if line["episodes"] and line["text"]]
 
 
 def _line(answer: SummaryLineAnswer, lines: Sequence[dict[str, Any]], piece: Sequence[Episode]) -> dict[str, Any]:

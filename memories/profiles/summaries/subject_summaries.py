@@ -25,10 +25,10 @@ from memories.models import Citation, Episode, MemoryScope, TalkSummary
 from memories.profiles.summaries import choose_sentences, running_summary
 from memories.profiles.summaries.choose_sentences import Sentence
 from memories.profiles.summaries.running_summary import UNSAID, Spans, citations
-from memories.providers import prompts
+from memories.providers import ModelQuestion, prompts
 from memories.providers.count_tokens import tokens_of
 from memories.providers.message_pieces import PIECE
-from memories.providers.prompts import PromptMessage, SummaryLineAnswer, SummaryRequest
+from memories.providers.prompts import PromptMessage, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.reading.extraction.evidence import Evidence, unsupported
 from memories.reading.extraction.fallback_chain import FallbackChain, chain_of
 
@@ -345,12 +345,9 @@ def _ask(ladder: FallbackChain, words: Sequence[BelievedWords], topic: str) -> t
         )
         request = SummaryRequest(tuple(line.text for line in told), messages, most)
         rules, text = prompts.beliefs_rules(request), prompts.beliefs_text(request, topic)
-        answer, model = running_summary.answered(ladder, rules, text)
-        lines = [_line(each, told, piece) for each in answer.lines[:most]]
-        told = [kept for line in lines for kept in _in_its_words(line)]
+        kept_of = partial(_kept_lines, told, piece, most)
+        told, model = running_summary.answered(ladder, ModelQuestion(rules, text, SummaryAnswer), kept_of)
         rule = f"{model} {prompts.BELIEFS_VERSION}"
-        if not told:
-            raise UnreadableAnswer("no line of the summary says what it stands on", permanent=False)
     kept: dict[ModelLine, dict[str, Any]] = {}
     room = ROOM
     for line in told:
@@ -359,6 +356,13 @@ def _ask(ladder: FallbackChain, words: Sequence[BelievedWords], topic: str) -> t
             room -= cost
             kept[line] = line.kept
     return list(kept.values()), rule
+
+
+def _kept_lines(
+    told: Sequence[ModelLine], piece: Sequence[BelievedWords], most: int, answer: SummaryAnswer
+) -> list[ModelLine]:
+    lines = [_line(each, told, piece) for each in answer.lines[:most]]
+    return [kept for line in lines for kept in _in_its_words(line)]
 
 
 def _line(answer: SummaryLineAnswer, told: Sequence[ModelLine], piece: Sequence[BelievedWords]) -> ModelLine:
