@@ -43,7 +43,7 @@ MEANINGS = {
         "EMBEDDING_MODEL": "For `openai`: `text-embedding-3-small` by default, or what the server at `OPENAI_BASE_URL` has. For `fastembed`: `bge-small` by default, or another name of the guide.",
         "EMBEDDING_DIMENSIONS": "Length of the vectors. `0`: the model's own. Needed for models that are not known here.",
         "EMBEDDING_FOLDER": "For `fastembed`: the folder, or the installed package, that has the model's files. Empty: they are fetched.",
-        "EXTRACTION_PROVIDER": "Which model reads messages. `auto`: `anthropic` where its key is set, otherwise `none`.",
+        "EXTRACTION_PROVIDER": "Which model reads messages. `auto`: `anthropic` where its key is set, otherwise `none`. `azure`, `bedrock` and `vertex` are set up by the variables of their SDKs.",
         "EXTRACTION_MODEL": "By default `claude-haiku-4-5`, `gpt-5-mini`, or `llama3.2` at an `OPENAI_BASE_URL`.",
         "CHAT_PROVIDER": "Which model answers in the chat. `auto`: that of extraction.",
         "CHAT_MODEL": "Empty: that of extraction.",

@@ -102,6 +102,7 @@ class CostJson(JsonAnswer):
     calls: int
     failed: int
     input_tokens: int
+    cached_tokens: Annotated[int, Meta(description="Of the input tokens, those found in the model server's cache.")]
     output_tokens: int
     cost: Annotated[float, Meta(description="By the operator's prices, in their currency.")]
     is_priced: Annotated[bool, Meta(description="False: nobody said what this model costs.")]
@@ -115,6 +116,7 @@ class CostJson(JsonAnswer):
             row.calls,
             row.failed,
             row.input_tokens,
+            row.cached_tokens,
             row.output_tokens,
             float(row.cost),
             row.is_priced,

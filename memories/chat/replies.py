@@ -86,11 +86,9 @@ def chat_config() -> ExtractorConfig | None:
         return None
     if provider == "auto" and server is not None:
         provider = server.provider
-    is_openai = provider == "openai"
     is_same = server is not None and server.provider == provider
     model = settings.CHAT_MODEL or (server.model if server is not None and is_same else "")
-    key = settings.OPENAI_API_KEY if is_openai else settings.ANTHROPIC_API_KEY
-    address = settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL
+    address, key = fallback_chain.own_line(provider)
     seconds = max(settings.PROVIDER_TIMEOUT, LONGEST_CALL)
     return ExtractorConfig(provider, model, key, address, seconds)
 
@@ -114,7 +112,7 @@ def answer(scope: Scope, request: ChatRequest, tell: TellEvent) -> ChatAnswer:
     config = chat_config()
     if config is None:
         return _quoted(scope, request, tell)
-    if config.provider == "anthropic" or config.base_url or config.api_key:
+    if config.provider != "openai" or config.base_url or config.api_key:
         network.check_allowed("the chat's model")  # before anything is searched
     return _Conversation(scope, request, tell, chat_model_from(config), config).answer()
 

@@ -19,6 +19,7 @@ from memories.providers.neural.model_folder import read_folder
 
 # The models that bring their own weights, or need none: nothing about them can be chosen.
 FIXED = {"local": 256, "hash": 256, "none": 0}
+CLOUDS = ("azure", "bedrock", "vertex")
 DEFAULT_EXTRACTION_MODEL = "claude-haiku-4-5"
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1", "testserver")
 LOCAL_ENDINGS = (".localhost", ".local", ".test")
@@ -156,6 +157,14 @@ def extraction(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage
                 "EXTRACTION_PROVIDER is openai, and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
                 hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs none.",
                 id="memories.E005",
+            )
+        )
+    if provider in CLOUDS and not settings.EXTRACTION_MODEL:
+        found.append(
+            Error(
+                f"EXTRACTION_PROVIDER is {provider}, and there is no EXTRACTION_MODEL.",
+                hint="Name the deployment, or the model by that cloud's own name for it.",
+                id="memories.E013",
             )
         )
     if provider == "openai" and settings.EXTRACTION_MODEL == DEFAULT_EXTRACTION_MODEL:

@@ -33,32 +33,36 @@ LATER = ("query", "rerank")  # asked by searches
 MICRO = 1_000_000
 ADD = """
 insert into memories_modeluse as u
-  (workspace_id, day, purpose, model, calls, failed, input_tokens, output_tokens, cost)
-values (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+  (workspace_id, day, purpose, model, calls, failed, input_tokens, output_tokens, cached_tokens, cost)
+values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 on conflict (workspace_id, day, purpose, model) do update
 set calls = u.calls + excluded.calls, failed = u.failed + excluded.failed,
     input_tokens = u.input_tokens + excluded.input_tokens,
-    output_tokens = u.output_tokens + excluded.output_tokens, cost = u.cost + excluded.cost
+    output_tokens = u.output_tokens + excluded.output_tokens,
+    cached_tokens = u.cached_tokens + excluded.cached_tokens, cost = u.cost + excluded.cost
 """
-SUMS = ("calls", "failed", "input_tokens", "output_tokens", "cost")
+SUMS = ("calls", "failed", "input_tokens", "output_tokens", "cached_tokens", "cost")
 BY = ("day", "purpose", "model")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A price in the operator's currency; those below are US dollars."""
+    """A price in the operator's currency; those below are US dollars. `cached_share`: what a token costs
+    that was found in the server's cache, of the price of one that was not."""
 
     input_per_million: Decimal = Decimal(0)
     output_per_million: Decimal = Decimal(0)
     per_thousand_calls: Decimal = Decimal(0)
+    cached_share: Decimal = Decimal(1)
 
-    def of(self, calls: int, input_tokens: int, output_tokens: int) -> Decimal:
-        tokens = self.input_per_million * input_tokens + self.output_per_million * output_tokens
+    def of(self, calls: int, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> Decimal:
+        read = input_tokens - cached_tokens + self.cached_share * cached_tokens
+        tokens = self.input_per_million * read + self.output_per_million * output_tokens
         return tokens / MILLION + self.per_thousand_calls * calls / THOUSAND
 
 
 def _known(input_price: str, output_price: str = "0") -> Price:
-    return Price(Decimal(input_price), Decimal(output_price))
+    return Price(Decimal(input_price), Decimal(output_price), cached_share=Decimal("0.1"))
 
 
 # Prices of the services themselves: the same model elsewhere has the price of that host.
@@ -77,7 +81,8 @@ KNOWN_PRICES = {
 def prices() -> dict[str, Price]:
     """Prices by model, named as in the ledger (`model at host`) or by its name alone."""
     rows = ModelPrice.objects.values_list("model", "input_per_million", "output_per_million", "per_thousand_calls")
-    return KNOWN_PRICES | {name: Price(*values) for name, *values in rows}
+    own = {name: Price(*values, cached_share=KNOWN_PRICES.get(name, Price()).cached_share) for name, *values in rows}
+    return KNOWN_PRICES | own
 
 
 def price_of(model: str, known: Mapping[str, Price]) -> Price | None:
@@ -115,12 +120,14 @@ class LedgerSum:
     failed: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
 
     def add(self, other: "LedgerSum") -> None:
         self.calls += other.calls
         self.failed += other.failed
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
+        self.cached_tokens += other.cached_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +170,7 @@ def counted(workspace_id: uuid.UUID, purpose: str, model: str, act: Callable[[],
             raise
         finally:
             if asked:
-                _sums.add(line, LedgerSum(asked, failed, tokens.input, tokens.output))
+                _sums.add(line, LedgerSum(asked, failed, tokens.input, tokens.output, tokens.cached))
                 own, outcome = str(workspace_id), "failed" if failed else "ok"
                 metrics.count("model_calls", purpose=purpose, workspace=own, outcome=outcome)
                 for way, number in (("in", tokens.input), ("out", tokens.output)):
@@ -198,7 +205,7 @@ def _write(taken: Mapping[LedgerLine, LedgerSum]) -> list[tuple[Any, ...]]:
             if line.workspace_id not in there:
                 continue
             price = price_of(line.model, known)
-            values = (amount.calls, amount.input_tokens, amount.output_tokens)
+            values = (amount.calls, amount.input_tokens, amount.output_tokens, amount.cached_tokens)
             cost = price.of(*values) if price else Decimal(0)
             rows.append((*line, amount.calls, amount.failed, *values[1:], cost))
         with transaction.atomic(), connection.cursor() as cursor:
@@ -260,7 +267,7 @@ def spent_by(workspace_id: uuid.UUID) -> Spent:
     for line, amount in own:
         tokens += amount.input_tokens + amount.output_tokens
         if price := price_of(line.model, known):
-            cost += price.of(amount.calls, amount.input_tokens, amount.output_tokens)
+            cost += price.of(amount.calls, amount.input_tokens, amount.output_tokens, amount.cached_tokens)
     return Spent(
         (sums["today"] or Decimal(0)) + cost,
         (sums["month"] or Decimal(0)) + cost,
@@ -290,6 +297,7 @@ class CostRow:
     failed: int
     input_tokens: int
     output_tokens: int
+    cached_tokens: int
     cost: Decimal
     day: date | None = None
     purpose: str = ""

@@ -8,8 +8,9 @@ from workspaces.models import Row, Subject, Workspace
 
 
 class ModelUse(models.Model):
-    """Calls of one model by one workspace for one purpose on one day, in UTC. `cost` is by the
-    prices of the day: later ones do not change it."""
+    """Calls of one model by one workspace for one purpose on one day, in UTC. `cached_tokens` of the
+    input were found in the server's cache. `cost` is by the prices of the day: later ones do not change
+    it."""
 
     PURPOSES = (
         "embedding",
@@ -30,6 +31,7 @@ class ModelUse(models.Model):
     failed = models.BigIntegerField(default=0)
     input_tokens = models.BigIntegerField(default=0)
     output_tokens = models.BigIntegerField(default=0)
+    cached_tokens = models.BigIntegerField(default=0, db_default=0)
     cost = models.DecimalField(max_digits=24, decimal_places=10, default=0)
 
     class Meta:

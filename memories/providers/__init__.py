@@ -29,12 +29,18 @@ EMBEDDERS = {
 }
 EXTRACTORS = {
     "anthropic": "memories.providers.anthropic_provider.AnthropicExtractor",
+    "azure": "memories.providers.cloud_models.AzureExtractor",
+    "bedrock": "memories.providers.cloud_models.BedrockExtractor",
     "openai": "memories.providers.openai_provider.OpenAIExtractor",
+    "vertex": "memories.providers.cloud_models.VertexExtractor",
     "none": "memories.providers.extractor.NoExtractor",
 }
 CHAT_MODELS = {
     "anthropic": "memories.providers.anthropic_provider.AnthropicChat",
+    "azure": "memories.providers.cloud_models.AzureChat",
+    "bedrock": "memories.providers.cloud_models.BedrockChat",
     "openai": "memories.providers.openai_provider.OpenAIChat",
+    "vertex": "memories.providers.cloud_models.VertexChat",
 }
 
 

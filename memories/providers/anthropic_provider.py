@@ -1,17 +1,29 @@
 """The official SDK of Anthropic: talking with Claude, and facts that Claude reads, as structured
 output."""
 
+import json
+from enum import StrEnum
 from typing import Any
 
 import anthropic
+from pydantic import BaseModel
 
 from memories.errors import ProviderError
 from memories.providers import network
+from memories.providers.answer_forms import ask_in_forms
 from memories.providers.chat_model import ChatModel, ChatQuestion, ChatReply, Tell, ToolCall
 from memories.providers.extractor import Extractor, ExtractorConfig, ModelQuestion, ModelReply, refused
 
 DEFAULT_MODEL = "claude-haiku-4-5"
 CUT = ("max_tokens", "model_context_window_exceeded")
+TOOL = "answer"
+CACHED = {"type": "ephemeral"}
+
+
+def client_for(endpoint: network.Endpoint) -> anthropic.Anthropic:
+    if not endpoint.api_key:
+        raise ProviderError("ANTHROPIC_API_KEY is not set", permanent=True)
+    return network.connect(anthropic.Anthropic, anthropic.DefaultHttpxClient, endpoint)
 
 
 class AnthropicChat(ChatModel):
@@ -21,11 +33,11 @@ class AnthropicChat(ChatModel):
         host = config.endpoint.host
         self.who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
 
+    def _client(self) -> Any:
+        return client_for(self._endpoint)
+
     def ask(self, question: ChatQuestion, tell: Tell) -> ChatReply:
-        if not self._endpoint.api_key:
-            raise ProviderError("ANTHROPIC_API_KEY is not set", permanent=True)
-        sdk, wire = anthropic.Anthropic, anthropic.DefaultHttpxClient
-        client = network.connect(sdk, wire, self._endpoint)
+        client = self._client()
         tools: list[Any] = [
             {
                 "name": each.name,
@@ -39,8 +51,8 @@ class AnthropicChat(ChatModel):
             with client.messages.stream(
                 model=self.model,
                 max_tokens=question.max_tokens,
-                system=question.rules,
-                messages=turns(question.messages),
+                system=cached_rules(question.rules),
+                messages=with_cache_mark(turns(question.messages)),
                 tools=tools or anthropic.omit,
             ) as stream:
                 for words in stream.text_stream:
@@ -52,12 +64,12 @@ class AnthropicChat(ChatModel):
                 if block.type == "tool_use"
             )
             text = "".join(block.text for block in message.content if block.type == "text")
-            usage = message.usage
-            reply = ChatReply(text, message.model, calls, usage.input_tokens, usage.output_tokens)
+            tokens = tokens_of(message.usage)
+            reply = ChatReply(text, message.model, calls, tokens.input, tokens.output, tokens.cached)
             return reply, message.stop_reason or ""
 
         reply, reason = network.ask(anthropic, self.who, self._endpoint.timeout, call)
-        network.add(reply.input_tokens, reply.output_tokens)
+        network.add(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
         if reason == "refusal":
             raise refused(self.who)
         return reply
@@ -96,11 +108,15 @@ class AnthropicExtractor(Extractor):
         host = config.endpoint.host
         self.who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
 
+    def _client(self) -> Any:
+        return client_for(self._endpoint)
+
     def ask(self, question: ModelQuestion) -> ModelReply:
-        if not self._endpoint.api_key:
-            raise ProviderError("ANTHROPIC_API_KEY is not set", permanent=True)
-        sdk, wire = anthropic.Anthropic, anthropic.DefaultHttpxClient
-        client = network.connect(sdk, wire, self._endpoint)
+        line = (self.provider, self._endpoint.base_url, self.model)
+        return ask_in_forms(line, AnswerForm, lambda form: self._ask(question, form))
+
+    def _ask(self, question: ModelQuestion, form: "AnswerForm") -> ModelReply:
+        client = self._client()
 
         def call() -> ModelReply:
             # `parse` of the SDK sends the same, but reads the JSON before the stop reason can be
@@ -108,26 +124,65 @@ class AnthropicExtractor(Extractor):
             message = client.messages.create(
                 model=self.model,
                 max_tokens=self._max_tokens,
-                system=question.rules,
+                system=cached_rules(question.rules),
                 messages=[{"role": "user", "content": question.text}],
-                output_config={
-                    "format": {
-                        "type": "json_schema",
-                        "schema": anthropic.transform_schema(question.schema),
-                    }
-                },
+                **shaped(form, question.schema),
             )
+            tokens = tokens_of(message.usage)
             return ModelReply(
-                text="".join(block.text for block in message.content if block.type == "text"),
+                text="".join(said_in(block) for block in message.content),
                 stop_reason=message.stop_reason or "",
                 model=message.model,
-                input_tokens=message.usage.input_tokens,
-                output_tokens=message.usage.output_tokens,
+                input_tokens=tokens.input,
+                output_tokens=tokens.output,
+                cached_tokens=tokens.cached,
                 is_cut=message.stop_reason in CUT,
             )
 
         reply = network.ask(anthropic, self.who, self._endpoint.timeout, call)
-        network.add(reply.input_tokens, reply.output_tokens)
+        network.add(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
         if reply.stop_reason == "refusal":
             raise refused(self.who)
         return reply
+
+
+class AnswerForm(StrEnum):
+    """The forms of the wire in which JSON is asked for: as structured output, else as the input of a tool
+    that the model has to use, which older models and other hosts of them know."""
+
+    SCHEMA = "schema"
+    TOOL = "tool"
+
+
+def shaped(form: AnswerForm, shape: type[BaseModel]) -> dict[str, Any]:
+    """Return the arguments of a call that asks for JSON of this shape."""
+    schema = anthropic.transform_schema(shape)
+    if form is AnswerForm.SCHEMA:
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+    tool = {"name": TOOL, "description": "Takes the whole answer.", "input_schema": schema}
+    return {"tools": [tool], "tool_choice": {"type": "tool", "name": TOOL}}
+
+
+def said_in(block: Any) -> str:
+    if block.type == "tool_use":
+        return json.dumps(block.input, ensure_ascii=False)
+    return str(block.text) if block.type == "text" else ""
+
+
+def cached_rules(rules: str) -> list[Any]:
+    """Return the rules, which are the same for many calls, marked for the server's cache."""
+    return [{"type": "text", "text": rules, "cache_control": CACHED}]
+
+
+def with_cache_mark(told: list[Any]) -> list[Any]:
+    """Mark the end of what was said so far: the next turn of the same talk begins with all of it."""
+    if told and told[-1]["content"]:
+        told[-1]["content"][-1]["cache_control"] = CACHED
+    return told
+
+
+def tokens_of(usage: Any) -> network.TokenCount:
+    """Return the tokens of a call. The wire counts those that were put into the cache, or found there, apart
+    from the others."""
+    found, put = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    return network.TokenCount(usage.input_tokens + found + put, usage.output_tokens, found)

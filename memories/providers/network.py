@@ -49,14 +49,18 @@ HINTS = {
     429: "too many requests",
     529: "the server is overloaded",
 }
+SIGNERS = ("google.auth", "botocore")  # libraries of clouds, which raise errors of their own where nobody may sign
 # Exceptions from reading an answer of a foreign shape, in the SDKs and in our own readers.
 MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(slots=True)
 class TokenCount:
+    """`cached` of the input were found in the server's cache."""
+
     input: int = 0
     output: int = 0
+    cached: int = 0
 
 
 _counting: ContextVar[TokenCount | None] = ContextVar("tokens", default=None)
@@ -73,10 +77,11 @@ def counting() -> Iterator[TokenCount]:
         _counting.reset(before)
 
 
-def add(input_tokens: int, output_tokens: int = 0) -> None:
+def add(input_tokens: int, output_tokens: int = 0, cached_tokens: int = 0) -> None:
     if (count := _counting.get()) is not None:
         count.input += max(0, input_tokens)
         count.output += max(0, output_tokens)
+        count.cached += max(0, min(cached_tokens, input_tokens))
 
 
 def estimate(texts: Iterable[str]) -> int:
@@ -175,6 +180,10 @@ def ask(sdk: ModuleType, who: str, seconds: float, call: Callable[[], Answer]) -
             raise from_status(error, who) from error
         except MALFORMED as error:
             raise unexpected_shape(who, str(error)[:300]) from error
+        except Exception as error:
+            if not (isinstance(error, RuntimeError | ImportError) or type(error).__module__.startswith(SIGNERS)):
+                raise
+            raise Misconfigured(f"{who} cannot be asked", permanent=True, foreign=str(error)[:300]) from error
 
 
 def unexpected_shape(who: str, foreign: str = "") -> ProviderError:

@@ -2,15 +2,18 @@
 embeddings, facts read over the chat, and talking."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import openai
+from openai.types import CompletionUsage
 
 from memories.errors import ProviderError
 from memories.providers import network
+from memories.providers.answer_forms import ask_in_forms, in_words, without_bounds
 from memories.providers.chat_model import (
     ArgumentsBuilder,
     ChatMessage,
@@ -24,9 +27,6 @@ from memories.providers.chat_model import (
 from memories.providers.embedder import Embedder, EmbedderConfig, Matrix, Side, batches, known_model
 from memories.providers.extractor import Extractor, ExtractorConfig, ModelQuestion, ModelReply, refused
 from memories.providers.network import Endpoint
-
-if TYPE_CHECKING:
-    pass
 
 # The SDK insists on a key; servers in one's own house mostly want none.
 NO_KEY = "none"
@@ -132,45 +132,81 @@ class OpenAIExtractor(Extractor):
         name = "max_completion_tokens" if own else "max_tokens"
         self._limit = {name: config.max_tokens}
 
+    def _client(self) -> Any:
+        return client_for(self._endpoint)
+
     def ask(self, question: ModelQuestion) -> ModelReply:
-        client = client_for(self._endpoint)
+        line = (self.provider, self._endpoint.base_url, self.model)
+        return ask_in_forms(line, AnswerForm, lambda form: self._ask(question, form))
+
+    def _ask(self, question: ModelQuestion, form: "AnswerForm") -> ModelReply:
+        client = self._client()
+        schema = question.schema.model_json_schema()
+        rules = question.rules + (in_words(schema) if form in (AnswerForm.OBJECT, AnswerForm.WORDS) else "")
 
         def call() -> tuple[ModelReply, str | None]:
             # Not `parse` of the SDK: it drops the text of an answer that is no JSON.
             completion = client.chat.completions.create(
                 model=self.model,
                 messages=[
-                    {"role": "system", "content": question.rules},
+                    {"role": "system", "content": rules},
                     {"role": "user", "content": question.text},
                 ],
-                response_format={
-                    "type": "json_schema",
-                    "json_schema": {
-                        "name": "facts",
-                        "strict": True,
-                        "schema": question.schema.model_json_schema(),
-                    },
-                },
+                response_format=response_format(form, schema),
                 extra_body=self._limit,
             )
-            choice, usage = completion.choices[0], completion.usage
+            choice = completion.choices[0]
             text = choice.message.content or ""
-            sent, got = (question.rules, question.text), (text,)
+            tokens = tokens_of(completion.usage, (rules, question.text), (text,))
             reply = ModelReply(
                 text=text,
                 stop_reason=choice.finish_reason,
                 model=completion.model,
-                input_tokens=usage.prompt_tokens if usage else network.estimate(sent),
-                output_tokens=usage.completion_tokens if usage else network.estimate(got),
+                input_tokens=tokens.input,
+                output_tokens=tokens.output,
+                cached_tokens=tokens.cached,
                 is_cut=choice.finish_reason == "length",
             )
             return reply, choice.message.refusal
 
         reply, refusal = network.ask(openai, self.who, self._endpoint.timeout, call)
-        network.add(reply.input_tokens, reply.output_tokens)
+        network.add(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
         if refusal or reply.stop_reason == "content_filter":
             raise refused(self.who, refusal or "its content filter")
         return reply
+
+
+class AnswerForm(StrEnum):
+    """The forms of the wire in which JSON is asked for, the strictest first: OpenAI's own and most servers'
+    (strict modes of some know no bounds of lists), that of llama.cpp's older servers and its Python bindings,
+    plain JSON, and words alone."""
+
+    BOUNDED = "bounded"
+    SCHEMA = "schema"
+    LLAMA = "llama"
+    OBJECT = "object"
+    WORDS = "words"
+
+
+def response_format(form: AnswerForm, schema: dict[str, Any]) -> Any:
+    match form:
+        case AnswerForm.BOUNDED | AnswerForm.SCHEMA:
+            own = schema if form is AnswerForm.BOUNDED else without_bounds(schema)
+            return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": own}}
+        case AnswerForm.LLAMA:
+            return {"type": "json_object", "schema": schema}
+        case AnswerForm.OBJECT:
+            return {"type": "json_object"}
+    return openai.omit
+
+
+def tokens_of(usage: CompletionUsage | None, sent: Iterable[str], got: Iterable[str]) -> network.TokenCount:
+    """Return the tokens of a call, estimated where the server does not tell them."""
+    if usage is None:
+        return network.TokenCount(network.estimate(sent), network.estimate(got))
+    details = usage.prompt_tokens_details
+    cached = details.cached_tokens if details else 0
+    return network.TokenCount(usage.prompt_tokens, usage.completion_tokens, cached or 0)
 
 
 class OpenAIChat(ChatModel):
@@ -182,8 +218,11 @@ class OpenAIChat(ChatModel):
         # OpenAI's newer models refuse the old name, others do not know the new one.
         self._limit = "max_completion_tokens" if own else "max_tokens"
 
+    def _client(self) -> Any:
+        return client_for(self._endpoint)
+
     def ask(self, question: ChatQuestion, tell: Tell) -> ChatReply:
-        client = client_for(self._endpoint)
+        client = self._client()
         sent: list[Any] = [{"role": "system", "content": question.rules}]
         sent += [message_of(message) for message in question.messages]
         more: dict[str, Any] = {"tools": [tool_of(each) for each in question.tools]}
@@ -218,17 +257,18 @@ class OpenAIChat(ChatModel):
                                 built.pieces.append(piece.function.arguments or "")
             if refusal:
                 raise refused(self.who, refusal)
-            asked = json.dumps(sent, ensure_ascii=False)
+            tokens = tokens_of(usage, [json.dumps(sent, ensure_ascii=False)], words)
             return ChatReply(
                 "".join(words),
                 model or self.model,
                 wanted(calls.values()),
-                usage.prompt_tokens if usage else network.estimate([asked]),
-                usage.completion_tokens if usage else network.estimate(words),
+                tokens.input,
+                tokens.output,
+                tokens.cached,
             )
 
         reply = network.ask(openai, self.who, self._endpoint.timeout, call)
-        network.add(reply.input_tokens, reply.output_tokens)
+        network.add(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
         return reply
 
 

@@ -86,7 +86,7 @@ def spent(workspace: Workspace, cost: str, days_ago: int = 0, tokens: int = 0) -
 
 def test_a_model_that_reads_is_written_down_with_tokens_and_money(alice: Person, httpserver: HTTPServer) -> None:
     ModelPrice.objects.create(model="m", input_per_million=10, output_per_million=100)
-    model(alice.workspace, httpserver, failing(400, openai_error("broken")), FOUND)
+    model(alice.workspace, httpserver, failing(429, openai_error("busy")), FOUND)
     alice.say(TEXT)
     alice.say(TEXT + " It is lovely.")
     assert uses(alice.workspace) == {"extraction": (2, 1, 120, 40)}
@@ -233,12 +233,12 @@ def test_the_smaller_of_the_servers_and_the_workspaces_budget_holds(workspace: W
 
 def test_prices_of_the_operator_come_first_and_known_ones_hold_for_their_service() -> None:
     known = prices()
-    assert price_of("gpt-5-mini", known) == Price(Decimal("0.25"), Decimal("2"))
+    assert price_of("gpt-5-mini", known) == Price(Decimal("0.25"), Decimal("2"), cached_share=Decimal("0.1"))
     assert price_of("gpt-5-mini at proxy.lan", known) is None
     ModelPrice.objects.create(model="gpt-5-mini", input_per_million=7)
     ModelPrice.objects.create(model="gpt-5-mini at proxy.lan", per_thousand_calls=2)
     own = prices()
-    assert price_of("gpt-5-mini at else.lan", own) == Price(Decimal(7), Decimal(0), Decimal(0))
+    assert price_of("gpt-5-mini at else.lan", own) == Price(Decimal(7), cached_share=Decimal("0.1"))
     proxy = price_of("gpt-5-mini at proxy.lan", own)
     assert proxy is not None
     assert proxy.of(3, 100, 100) == Decimal("0.006")

@@ -190,7 +190,7 @@ def test_no_model_says_how_to_get_one() -> None:
 
 
 def test_an_unknown_extractor_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ProviderError, match="anthropic, openai, none"):
+    with pytest.raises(ProviderError, match="anthropic, azure, bedrock, openai, vertex, none"):
         extractor_from(ExtractorConfig("antropic"))
 
 

@@ -110,7 +110,7 @@ def cost_charts(days: Sequence[date], rows: Sequence[CostRow]) -> list[Chart]:
     """Chart money, tokens and calls by day, with a colour for each purpose."""
     purposes = [each for each in ModelUse.PURPOSES if any(row.purpose == each for row in rows)]
     by_place = {(row.day, row.purpose): row for row in rows}
-    nothing = CostRow(0, 0, 0, 0, Decimal(0))
+    nothing = CostRow(0, 0, 0, 0, 0, Decimal(0))
     frames = (("Money", "by the prices of the day", "cost"), ("Tokens", "", "tokens"))
     drawn = []
     for title, note, what in (*frames, ("Calls", "", "calls")):

@@ -1,0 +1,11 @@
+"""How many tokens of a prompt a model's server found in its cache."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("memories", "0012_messages_to_judge")]
+
+    operations = [
+        migrations.AddField("modeluse", "cached_tokens", models.BigIntegerField(default=0, db_default=0)),
+    ]
