@@ -9,7 +9,7 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 
 import numpy as np
 from django.db.models import QuerySet
@@ -463,6 +463,7 @@ def _sentences(episode: Episode, end: int, *, is_here: bool) -> list[SaidSentenc
 
 log = logging.getLogger(__name__)
 ASKED_MEMORIES, ASKED_SENTENCES, BEFORE = 60, 30, 6  # that one question holds
+MOST_CHOSEN = 5  # statements that a model may take to be meant without a person deciding
 
 
 def choose(reach: OrderReach, chain: FallbackChain) -> Target | None:
@@ -496,17 +497,34 @@ def choose(reach: OrderReach, chain: FallbackChain) -> Target | None:
             why,
         )
         return None
-    target = Target(is_sure=answer.sure)
-    for index in dict.fromkeys(answer.meant):
-        if 0 <= index < len(memories):
+    named = [index for index in dict.fromkeys(answer.meant) if 0 <= index < len(statements)]
+    told = [
+        " ".join([statements[index], *(one.quote for one in reach.cited.get(memories[index].pk, ()))])
+        if index < len(memories)
+        else statements[index]
+        for index in named
+    ]
+    target = Target(is_sure=answer.sure and len(named) <= MOST_CHOSEN and _is_about(reach, told))
+    for index in named:
+        if index < len(memories):
             target.memories.append(memories[index])
-        elif len(memories) <= index < len(statements):
+        else:
             sentence = sentences[index - len(memories)]
             target.add_span(sentence.episode.pk, sentence.start, sentence.end)
     for episode, spans in reach.spans_of(target.memories).items():
         for start, end in spans:
             target.add_span(episode, start, end)
     return target
+
+
+def _is_about(reach: OrderReach, told: Sequence[str]) -> bool:
+    """Tell whether the order shares a word with each of what a model takes it to mean; an order about "that"
+    shares them through what was said before it."""
+    wanted = set(topics.meaningful(reach.intent.quote))
+    if not wanted:
+        here = (one.text for one in reach.sentences if one.is_here and one.is_own)
+        wanted = {word for text in islice(here, MOST_OF_LAST) for word in topics.meaningful(text)}
+    return all(wanted & {*topics.words_of(text)} for text in told)
 
 
 # Which memory a correction means, and what it says then. Reads only.
