@@ -52,7 +52,7 @@ class TimedOut(ProviderError):
 
 
 class UnreadableAnswer(ProviderError):
-    """The model answered, and this one answer cannot be used."""
+    """The model answered, and this one answer cannot be used: no JSON, cut off, or a refusal."""
 
 
 class Misconfigured(ProviderError):

@@ -633,4 +633,5 @@ def options_of(kept: Kept) -> ExtractOptions:
         ),
         kept.space.guard,
         kept.space.patterns_off,
+        frozenset(step["piece"] for step in session.steps if step.get("piece")),
     )

@@ -15,7 +15,7 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from memories import metrics
-from memories.errors import CapReached, Conflict, ProviderError
+from memories.errors import CapReached, Conflict, ProviderError, Unasked, UnreadableAnswer
 from memories.index import prepared_sql
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import MemorySession
@@ -33,6 +33,8 @@ State = MemorySession.State
 MAX_ATTEMPTS = 6
 # Of models, over about a day. Each time it waits longer, or as long as the provider says.
 MAX_FAILURES = 30
+MOST_BAD_ANSWERS = 2  # each is paid for
+UNASKED = timedelta(minutes=10)
 BACK_OFF = timedelta(seconds=20)
 LONGEST_PAUSE = timedelta(days=1)
 MOST_GIVEN_BACK = 1_000  # sessions whose worker died, in one sweep
@@ -217,13 +219,21 @@ def hand_over(session: MemorySession) -> None:
 
 
 def settle(session: MemorySession, error: ProviderError | None, *, kept_whole: bool) -> None:
-    """Settle the state: done, also where the day's calls of the models are used up. After a model's
-    failure, it is due again; after a permanent one or too many, failed or dead, or done if the
-    text was kept whole."""
-    if error is None or isinstance(error, CapReached):
+    """Settle the state: done, also where the day's calls of the models are used up, or a model's answer
+    was of no use: a bad answer fails nobody's messages. After a model's failure, it is due again; after a
+    permanent one or too many, failed or dead, or done if the text was kept whole."""
+    is_bad = isinstance(error, UnreadableAnswer) and (error.permanent or session.failures >= MOST_BAD_ANSWERS - 1)
+    if error is None or is_bad or isinstance(error, CapReached):
         close(session, State.DONE, "" if error is None else error.message)
         return
-    session.attempts, session.failures = 0, session.failures + 1
+    session.attempts = 0
+    if isinstance(error, Unasked) and error.retry_after is not None:
+        # Nobody was asked, since others have failed: it is woken when the model answers again.
+        session.failures = max(1, session.failures)
+        session.state, session.error = State.RECEIVED, error.message
+        session.next_attempt_at, session.lease_until = timezone.now() + UNASKED, None
+        return
+    session.failures += 1
     if error.permanent:
         close(session, State.DONE if kept_whole else State.FAILED, error.message)
     elif session.failures >= MAX_FAILURES:

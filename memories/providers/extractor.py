@@ -71,6 +71,7 @@ class ExtractionAnswer:
     milliseconds: float
     stop_reason: str
     is_cut: bool = False
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,15 @@ class ModelQuestion:
 
 @dataclass(frozen=True)
 class ModelReply:
-    """An answer of a model; `is_cut`: it breaks off. Refused ones never come this far."""
+    """An answer of a model; `is_cut`: it breaks off. Refused ones never come this far. `cached_tokens` of the
+    input were found in the server's cache."""
 
     text: str
     stop_reason: str
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
     is_cut: bool = False
 
 
@@ -136,17 +139,18 @@ class Extractor(ABC):
             milliseconds=(time.perf_counter() - started) * 1000,
             stop_reason=reply.stop_reason,
             is_cut=reply.is_cut,
+            cached_tokens=reply.cached_tokens,
         )
 
 
 def refused(who: str, why: str = "") -> ProviderError:
     words = " ".join(why.split())[:300]
-    return ProviderError(f"{who} refused to answer", True, foreign=words)
+    return UnreadableAnswer(f"{who} refused to answer", True, foreign=words)
 
 
 def cut_off(who: str, tokens: int) -> ProviderError:
     after = f" after {tokens} tokens" if tokens else ""
-    return ProviderError(f"{who} was cut off{after}: there is too much in one request", True)
+    return UnreadableAnswer(f"{who} was cut off{after}: there is too much in one request", True)
 
 
 def fact_of(answer: FactAnswer) -> ExtractedFact:

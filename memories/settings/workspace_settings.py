@@ -27,7 +27,7 @@ from memories.profiles.features.config import (
 )
 from memories.quality import golden_gate, golden_runs
 from memories.ranking import Weights
-from memories.reading.extraction.fallback_chain import WHEN, Models
+from memories.reading.extraction.fallback_chain import WHEN, InstructionSettings, Models
 from memories.reading.extraction.trust import DEFAULT_TRUST, TRUST
 from memories.reading.guard import LABELS
 from memories.settings_objects import SettingsObject, between, checked, faults, wrong
@@ -176,6 +176,10 @@ class WorkspaceSettings(SettingsObject):
         GuardSettings,
         Field(description="Which secrets and orders pass, and whose words are trusted."),
     ] = GuardSettings()
+    instructions: Annotated[
+        InstructionSettings,
+        Field(description="What models are told to look for in messages, and to leave out."),
+    ] = InstructionSettings()
     judge: Annotated[
         JudgeSettings,
         Field(description="Whether the judge is asked, and how sure it must be. Messages wait while it is off."),

@@ -59,7 +59,7 @@ REASONS = {
     "who asks, ": "a map",
 }
 # Settings that are shown by themselves are saved as they stand there.
-SAVED = ('{"retention":', '{"guard":')
+SAVED = ('{"retention":', '{"guard":', '{"instructions":')
 NO_COMMANDS = {"test", "mcp"}  # manage.py does these itself
 
 

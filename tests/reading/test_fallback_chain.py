@@ -419,8 +419,37 @@ def test_another_word_for_when_a_model_reads_is_refused(llm: object) -> None:
 
 
 def test_whole_facts_of_an_answer_that_was_cut_off_are_kept(alice: Person, rungs: Any) -> None:
-    cut = facts_json(FACT, FACT | {"statement": "Ana lives by the river"})[:-60]
+    cut = facts_json(FACT, FACT | {"statement": "Ana lives by the river"})[:-70]
     _, second = rungs([chat_completion(cut, "length")], [found()])
     session = told(alice)
     assert outcomes(session) == [("llm:1", "1 facts, cut off")]
     assert (alice.live(), second) == (["Ana lives in Lisbon"], [])
+
+
+# ---- the workspace's own instructions
+
+
+def test_instructions_of_the_workspace_stand_behind_the_rules_that_all_share(
+    alice: Person, mallory: Person, rungs: Any
+) -> None:
+    [asked] = rungs([found()])
+    told(alice)
+    alice.workspace.settings |= {"instructions": {"extract": "allergies\nand diets", "ignore": "the weather"}}
+    alice.workspace.save()
+    mallory.workspace.settings = {"extractors": alice.workspace.settings["extractors"]}
+    mallory.workspace.save()
+    told(alice)
+    told(mallory)
+    rules, own, others = (body["messages"][0]["content"] for body in asked)
+    assert own.startswith(rules)
+    assert own[len(rules) :].splitlines()[-2:] == [
+        "- Write down above all: allergies and diets",
+        "- Leave out in any case: the weather",
+    ]
+    assert others == rules
+
+
+@pytest.mark.parametrize("own", [{"extract": 1}, {"extract": "x" * 1_001}, {"wanted": "tea"}, "tea"])
+def test_wrong_instructions_are_refused(own: object) -> None:
+    [fault] = workspace_settings.faults_of({"instructions": own})
+    assert fault.field.startswith("instructions")

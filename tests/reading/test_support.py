@@ -29,6 +29,7 @@ def why_not(statement: str, text: str, before: str = "") -> str:
         asked=before if before.endswith("?") else "",
         speakers=("Mara",),
         said_at=datetime(2026, 11, 18, 12, tzinfo=UTC),
+        meant=before,
     )
     return unsupported(statement, evidence)
 
@@ -93,7 +94,7 @@ def test_what_is_not_believed_waits_with_its_reason(alice: Person, claude: Any) 
 
 
 def test_a_statement_that_is_far_too_long_is_not_kept_at_its_length(alice: Person, claude: Any) -> None:
-    claude(fact("x" * 20_000, SHED))
+    claude(fact("x " * 10_000, SHED))
     alice.say(SHED, extract="llm", user_id="Mara")
     assert len(Fact.objects.get().statement) < 1_000
 

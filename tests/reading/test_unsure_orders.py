@@ -16,7 +16,7 @@ from tests.wire_servers import chat_completion, claude_error, claude_message, se
 from workspaces.models import AuditEntry
 
 BOAT, HOME = "I own a sailing boat called Vesper.", "I live in Lisbon."
-VAGUE = "Please forget what I told you about the thing in the harbour."
+VAGUE = "Please forget what I told you about the sailing thing in the harbour."
 ABOUT = {"user_id": "u1", "thread_id": "t1"}
 
 
@@ -85,6 +85,25 @@ def test_what_a_model_is_not_sure_of_a_person_decides(knowing: Person, httpserve
     assert Case.objects.get().kind == Case.Kind.INTENT
 
 
+def test_what_shares_no_word_with_the_order_a_person_decides(
+    knowing: Person, httpserver: HTTPServer, wire: str
+) -> None:
+    home = Memory.objects.get(content__contains="Lisbon")
+    serve_in_turn(httpserver, wire, reply(wire, json.dumps({"meant": [index_of(home)], "sure": True})))
+    intent = order(knowing, VAGUE)
+    assert (intent.state, intent.reason, intent.memory_ids) == ("case", "not surely meant", [home.pk])
+    assert len(knowing.live()) == 2
+
+
+def test_more_than_five_statements_a_person_decides(alice: Person, httpserver: HTTPServer, wire: str) -> None:
+    for number in range(6):
+        alice.say(f"I own a sailing boat called Vesper{number}.", extract="patterns", **ABOUT)
+    assert len(alice.live()) == 6
+    serve_in_turn(httpserver, wire, reply(wire, json.dumps({"meant": list(range(6)), "sure": True})))
+    intent = order(alice, VAGUE)
+    assert (intent.state, len(intent.memory_ids), len(alice.live())) == ("case", 6, 6)
+
+
 def test_a_model_gives_nobody_a_right(knowing: Person, httpserver: HTTPServer, wire: str) -> None:
     boat = Memory.objects.get(content__contains="Vesper")
     Memory.objects.filter(pk=boat.pk).update(pinned=True)
@@ -113,7 +132,7 @@ def test_a_model_that_names_nothing_leaves_everything(knowing: Person, httpserve
 
 
 def test_a_message_that_nothing_was_read_from_is_masked(alice: Person, httpserver: HTTPServer, wire: str) -> None:
-    alice.say("Vesper needs a new keel.", extract="none", **ABOUT)
+    alice.say("Vesper needs a new sailing keel.", extract="none", **ABOUT)
     Memory.objects.all().delete()
     serve_in_turn(httpserver, wire, reply(wire, '{"meant": [0], "sure": true}'))
     assert order(alice, VAGUE).state == "done"

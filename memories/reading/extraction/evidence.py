@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from memories.language.bounds import STATEMENT
@@ -181,6 +181,7 @@ _MARGINS = {
 }
 
 
+WEEKDAY_WITHIN = 14  # days around the telling in which a weekday lies that it names
 SENTENCE = 2_000  # characters before and after a quote in which its sentence ends
 ENGLISH = 0.2  # at least so many of an English text's words are stop words
 SHORT = 4  # words; fewer tell nothing of the language
@@ -243,11 +244,11 @@ class _Meant:
 
     def holds(self, span: Span) -> bool:
         """Tell whether a day, month or year of a statement follows from them."""
-        return any(self._is_near(one) for one in self._in_years(span)) or any(
-            self._is_same(one, named) for named in self.spans if not named.is_relative for one in self._in_years(span)
+        return any(self._is_near(one) for one in self.in_years(span)) or any(
+            self._is_same(one, named) for named in self.spans if not named.is_relative for one in self.in_years(span)
         )
 
-    def _in_years(self, span: Span) -> list[Span]:
+    def in_years(self, span: Span) -> list[Span]:
         """Return the span; if it names no year, in the year of the evidence's day and the years
         beside it."""
         if not span.any_year:
@@ -278,6 +279,19 @@ class _Meant:
             return False
         apart = span.first_day.year - named.first_day.year
         return apart == 0 or named.any_year and abs(span.first_day.year - self.said_on.year) <= 1
+
+
+def day_follows(day: datetime, evidence: "Evidence") -> bool:
+    """Tell whether a day lies in a time that the quotes name or mean: in 2019, yesterday, on Friday."""
+    meant = _Meant(evidence.cited_text, evidence.said_at, evidence.date_order)
+    if meant.names_weekday and abs((day.date() - meant.said_on).days) <= WEEKDAY_WITHIN:
+        return f"{day:%A}".lower() in evidence.cited_text.lower()
+    for span in meant.spans:
+        margin = timedelta(days=_MARGINS.get(span.grain, 0) if span.is_relative else 0)
+        for one in meant.in_years(span):
+            if one.first_day - margin <= day.date() <= one.last_day + margin:
+                return True
+    return False
 
 
 def _months(span: Span) -> set[int]:
@@ -316,6 +330,7 @@ def scripts(text: str) -> set[str]:
 
 
 TOLERATED, TOLERATED_ABROAD = 0.2, 0.4  # share of content words; in languages without our stems
+OWN = 0.5  # at least so many of a statement's content words stand in the quotes themselves
 _clause = re.compile(r"[,;:.!?\n()]+|\b(?:and|but|because|while|although|so|und|aber|et|mais|y|pero)\b")
 _pronoun = re.compile(r"\b(?:he|she|it|they|him|her|his|its|their|them|that|this|there|one)\b", re.IGNORECASE)
 # "Her husband" makes only one person the husband
@@ -344,7 +359,8 @@ _letters = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 @dataclass(frozen=True)
 class Evidence:
     """`quotes`: the sentences that were quoted. `around`: all the messages, and those before;
-    `asked`: the question that they answer. `speakers`: the names of who spoke."""
+    `asked`: the question that they answer. `meant`: what was said right before, of which a pronoun in
+    the quotes may take its meaning. `speakers`: the names of who spoke."""
 
     quotes: tuple[str, ...]
     around: str
@@ -352,6 +368,7 @@ class Evidence:
     speakers: tuple[str, ...]
     said_at: datetime
     date_order: DateOrder = "auto"
+    meant: str = ""
 
     @cached_property
     def cited_text(self) -> str:
@@ -368,6 +385,10 @@ class Evidence:
     @cached_property
     def roots_around(self) -> frozenset[str]:
         return _roots(self.around) | self.roots
+
+    @cached_property
+    def roots_meant(self) -> frozenset[str]:
+        return _roots(self.meant) if _pronoun.search(self.cited_text) else frozenset()
 
     @cached_property
     def is_english(self) -> bool:
@@ -426,9 +447,13 @@ def _scripts(statement: str, evidence: Evidence) -> str:
 
 
 def _words_lacking(statement: str, evidence: Evidence) -> list[str]:
-    """Return the content words without support, if they are too many or one of them is a name."""
+    """Return the content words without support, if they are too many or one of them is a name. A
+    pronoun lends words from before, though not most of what is said."""
     content = [word for word in _content(statement) if word.text not in evidence.own_names]
-    lacking = [word for word in content if not _is_supported(word, evidence)]
+    other = [word for word in content if not _is_supported(word, evidence)]
+    lacking = [word for word in other if word.root not in evidence.roots_meant]
+    if len(other) > len(content) * OWN:
+        return [word.text for word in other]
     share = TOLERATED if evidence.is_english else TOLERATED_ABROAD
     if any(word.is_name for word in lacking) or len(lacking) > share * len(content):
         return [word.text for word in lacking]
@@ -450,8 +475,7 @@ def _is_supported(word: Word, evidence: Evidence) -> bool:
         return True
     if evidence.words & IMPLIED.get(word.root, frozenset()):
         return True
-    # Whom or what "she" and "it" mean stands elsewhere.
-    if (word.is_name or _pronoun.search(evidence.cited_text)) and word.root in evidence.roots_around:
+    if word.is_name and word.root in evidence.roots_around:
         return True
     if not evidence.is_english and len(word.text) <= 4 and not word.is_name:
         return True

@@ -101,7 +101,7 @@ class ExtractOptions:
     own id of the person it is about, where no name is known. `date_order` is that of day and month
     in numbers. `patterns_off` are names of the library's patterns that are switched off.
     `shares`: what a team decides is the team's, as where nobody speaks for themselves alone.
-    `trust` in the words of each of SOURCES.
+    `trust` in the words of each of SOURCES. `read`: digests of the pieces that a model read before.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -115,6 +115,7 @@ class ExtractOptions:
     shares: bool = True
     trust: Mapping[str, str] = field(default_factory=dict)
     patterns_off: frozenset[str] = frozenset()
+    read: frozenset[str] = frozenset()
 
     def trust_in(self, message: Message) -> str:
         source = self.source_of(message)

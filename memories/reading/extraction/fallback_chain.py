@@ -4,12 +4,13 @@ A workspace names its own in `settings["extractors"]`; else it is the one of the
 Every attempt is reported, also the failed ones.
 """
 
+import hashlib
 import logging
 import re
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
@@ -50,10 +51,14 @@ WHEN = ("unmatched", ALWAYS)  # the setting `llm`: which messages are read
 PROVIDERS = ("openai", "anthropic")
 MOST_MODELS = 10
 LONGEST_TIMEOUT = 300.0
+LONGEST_INSTRUCTION = 1_000
 # Only these variables can be named: others hold what is none of a workspace's business.
 NAME = re.compile(r"EXTRACTOR_KEY_([A-Z0-9_]{1,60})")
 
 
+MUCH = 1_500  # characters of a question that gives reason to doubt an empty answer
+# Behind all else, so that the beginning is found in the server's cache.
+AGAIN = "Your last answer to this was empty or named nothing that it stands on. Read it once more, and answer again."
 MOST_PIECES = 20  # requests that the messages of one ingest are read in
 STEPS = 4  # so many of the server's time-outs may the messages of one ingest take
 
@@ -117,6 +122,14 @@ class ConfiguredModel(SettingsObject):
         return f"{self.provider}|{self.model}|{self.base_url}"[:300]
 
 
+class InstructionSettings(SettingsObject):
+    """What models are told besides their rules: what they shall write down of messages above all (`extract`), and
+    what they shall leave out (`ignore`)."""
+
+    extract: Annotated[str, Field(max_length=LONGEST_INSTRUCTION)] = ""
+    ignore: Annotated[str, Field(max_length=LONGEST_INSTRUCTION)] = ""
+
+
 Models = Annotated[list[ConfiguredModel], Field(max_length=MOST_MODELS)]
 
 
@@ -158,13 +171,21 @@ def server_model() -> ConfiguredModel | None:
         provider = "anthropic" if settings.ANTHROPIC_API_KEY else "none"
     if provider == "none":
         return None
-    is_openai = provider == "openai"
     return ConfiguredModel.model_construct(
         provider=provider,
         model=settings.EXTRACTION_MODEL,
-        base_url=settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL,
+        base_url=own_line(provider)[0],
         timeout=settings.PROVIDER_TIMEOUT,
     )
+
+
+def own_line(provider: str) -> tuple[str, str]:
+    """Return the server's own address and key for a provider; those of a cloud's models are its SDK's affair."""
+    lines = {
+        "openai": (settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY),
+        "anthropic": (settings.ANTHROPIC_BASE_URL, settings.ANTHROPIC_API_KEY),
+    }
+    return lines.get(provider, ("", ""))
 
 
 def is_name(key_env: str) -> bool:
@@ -185,9 +206,7 @@ def address_of(model: ConfiguredModel) -> str:
     own; "" is the service of the model's maker."""
     if model.base_url or model.key_env:
         return model.base_url or address_for(model.key_env)
-    is_openai = model.provider == "openai"
-    own = settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL
-    return str(own).rstrip("/")
+    return own_line(model.provider)[0].rstrip("/")
 
 
 def unusable(raw: object) -> list[str]:
@@ -209,20 +228,19 @@ def key_for(provider: str, base_url: str, key_env: str) -> str:
     """Return the named key; else the server's own, where the call goes to that key's address."""
     if key_env:
         return env_secret(key_env)
-    is_openai = provider == "openai"
-    own = settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL
-    if base_url.rstrip("/") != own.rstrip("/"):
-        return ""
-    return settings.OPENAI_API_KEY if is_openai else settings.ANTHROPIC_API_KEY
+    address, key = own_line(provider)
+    return key if base_url.rstrip("/") == address.rstrip("/") else ""
 
 
 Answer = TypeVar("Answer")
+Found = TypeVar("Found", bound=Sized)
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAttempt:
-    """One attempt at a piece of the messages; `outcome` in words."""
+    """One attempt at a piece of the messages; `outcome` in words. `piece` is a digest of what was read, and
+    empty where it failed."""
 
     rule: str
     model: str
@@ -231,6 +249,8 @@ class ModelAttempt:
     input_tokens: int = 0
     output_tokens: int = 0
     milliseconds: float = 0.0
+    cached_tokens: int = 0
+    piece: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {to_camel(name): value for name, value in asdict(self).items()}
@@ -257,7 +277,13 @@ class ChainAnswer:
     unread: int = 0
 
 
-def step_of(rule: str, found: ExtractionAnswer) -> ModelAttempt:
+def digest_of(piece: ExtractionRequest) -> str:
+    """Return a digest of the messages of a piece, by which it is known when it was read before."""
+    told = "\n".join(f"{each.index}:{each.start}:{each.speaker}:{each.text}" for each in piece.messages)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def step_of(rule: str, found: ExtractionAnswer, piece: ExtractionRequest) -> ModelAttempt:
     return ModelAttempt(
         rule,
         found.model,
@@ -266,6 +292,8 @@ def step_of(rule: str, found: ExtractionAnswer) -> ModelAttempt:
         found.input_tokens,
         found.output_tokens,
         round(found.milliseconds, 2),
+        found.cached_tokens,
+        digest_of(piece),
     )
 
 
@@ -277,6 +305,15 @@ class FallbackChain:
     models: tuple[ConfiguredModel, ...]
     fault: str = ""
     use: str = "extraction"  # what its calls are written down as
+
+    def instructed(self, request: ExtractionRequest) -> ExtractionRequest:
+        """Return the request with the workspace's own instructions, where these can be read."""
+        rows = Workspace.objects.filter(pk=self.workspace_id).values_list("settings__instructions", flat=True)
+        raw = rows.first() or {}
+        if faults(InstructionSettings, raw, "instructions"):
+            return request
+        own: InstructionSettings = checked(InstructionSettings, raw, "instructions")
+        return replace(request, wanted=own.extract, unwanted=own.ignore)
 
     def ask(self, question: ModelQuestion) -> ModelReply:
         """Return the first whole answer of a model. Raises ProviderError where none gives one."""
@@ -291,13 +328,27 @@ class FallbackChain:
         errors.sort(key=_rank)
         raise errors[0]
 
-    def extract(self, request: ExtractionRequest) -> ChainAnswer:
-        """Return the facts of all messages. Writes nothing; a failure is in the answer."""
-        answer, climb = ChainAnswer(list(pieces(request))), _Climb(self)
+    def ask_again_if_empty(self, question: ModelQuestion, read: Callable[[str], Found]) -> tuple[Found, str]:
+        """Return what `read` finds in an answer, and which model gave it. An empty answer to much text is
+        likelier a small model's weakness than the truth: it is asked once more, and told so. Raises
+        ProviderError."""
+        reply = self.ask(question)
+        found = read(reply.text)
+        if not found and len(question.text) >= MUCH:
+            reply = self.ask(replace(question, text=f"{question.text}\n{AGAIN}"))
+            found = read(reply.text)
+        return found, reply.model
+
+    def extract(self, request: ExtractionRequest, read: Collection[str] = ()) -> ChainAnswer:
+        """Return the facts of all messages but for the pieces that were `read` before, by their digests.
+        Writes nothing; a failure is in the answer."""
+        answer, climb = ChainAnswer(list(pieces(self.instructed(request)))), _Climb(self)
         if self.fault:
             answer.error = ProviderError(self.fault, permanent=True)
             return answer
         for number, piece in enumerate(answer.pieces):
+            if digest_of(piece) in read:
+                continue
             if number == MOST_PIECES or climb.is_late(answer.steps):
                 answer.unread = len(answer.pieces) - number
                 break
@@ -370,7 +421,7 @@ class _Climb:
             step = ModelAttempt(f"llm:{number}", model.model, error.message, milliseconds=round(took, 2))
             answer.steps.append(step)
             raise
-        answer.steps.append(step_of(f"llm:{number}", found))
+        answer.steps.append(step_of(f"llm:{number}", found, piece))
         return found
 
 

@@ -4,29 +4,42 @@ say."""
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memories import providers
 from memories.belief.resolve import Claim, Quote
 from memories.errors import BudgetSpent
 from memories.language.bounds import STATEMENT
-from memories.language.english import lexical, read_clause
+from memories.language.english import claim_worth, clauses, lexical, person, read_clause
 from memories.language.english.calendar import MONTHS, WEEKDAYS, DateOrder
+from memories.language.english.patterns import library
 from memories.language.english.patterns.pattern import FACT_TYPES
-from memories.language.english.referents import UNKNOWN
+from memories.language.english.referents import UNKNOWN, open_referent
 from memories.language.english.write_dates import end_of_state, with_dates
 from memories.models import Category, Fact, FactType, Source
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.providers.message_pieces import PIECE
 from memories.reading import guard
-from memories.reading.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
-from memories.reading.extraction.extraction_types import Extraction, ExtractOptions, Message, since
+from memories.reading.extraction.evidence import (
+    FIRST_PERSON,
+    SENTENCE,
+    Evidence,
+    day_follows,
+    sentences_of,
+    unsupported,
+)
+from memories.reading.extraction.extraction_types import Extraction, ExtractOptions, Message, Skip, since
 from memories.reading.extraction.fallback_chain import ChainAnswer, FallbackChain, ReadFact
 from memories.reading.extraction.trust import BELIEVE, SOURCES
 
 NEARBY = 8  # messages before one that is cited, in which "she" and "it" may have their names
+MEANT_MESSAGES, MEANT_SENTENCES = 2, 2  # before the quoted words, whose words a pronoun may stand for
+SHORTEST = 3  # words of a statement that tells something
+QUESTION_MARKS = ("?", "？", "؟")
 _written = re.compile(r"\S+")
 _word = re.compile(r"[^\W\d_]{3,}")
+_any_word = re.compile(r"\w+")
+_quoted = re.compile(r'["“«][^"”»]*["”»]')
 _DAYS = f" {' '.join([*MONTHS, *WEEKDAYS]).title()} User Assistant Team"
 
 
@@ -46,7 +59,7 @@ def ask_model(
         messages=tuple(map(_prompt_message, unmatched)),
         context=tuple(map(_prompt_message, options.before)),
     )
-    answer = chain.extract(request)
+    answer = chain.extract(request, options.read)
     result.milliseconds["model"] = since(started)
     result.steps += [step.as_json() for step in answer.steps]
     if answer.error is not None:
@@ -61,8 +74,13 @@ def ask_model(
     unsure = {
         message.id: SOURCES[options.source_of(message)] for message in messages if options.trust_in(message) != BELIEVE
     }
-    for claim in _distinct_claims(answer, unmatched, options):
-        if doubt := doubt_of(claim, context, options.subject, options.date_order):
+    for told in _distinct_claims(answer, unmatched, options):
+        claim = in_third_person(told)
+        evidence = evidence_of(claim, context, options.subject, options.date_order)
+        if label := unworthy(claim, evidence):
+            place = next((one.index for one in unmatched if one.id == claim.quotes[0].text_id), 0)
+            result.unworthy.append(Skip(place, claim_worth.REASONS[label], label))
+        elif doubt := doubt_of(claim, evidence):
             text = claim.statement  # what nobody believes need not be kept at any length
             short = text if len(text) <= STATEMENT else f"{text[:STATEMENT]}…"
             result.quarantined.append((replace(claim, statement=short), doubt))
@@ -74,7 +92,7 @@ def ask_model(
             else:
                 statement = with_dates(claim.statement, claim.occurred_at)
                 ends = end_of_state(claim.statement, claim.occurred_at)
-                result.add([replace(claim, statement=statement, forget_after=ends)], unsure)
+                result.add([only_told(replace(claim, statement=statement, forget_after=ends), evidence)], unsure)
     if result.quarantined:
         result.notes.append(f"{len(result.quarantined)} claims of the model had no evidence or are held")
 
@@ -137,18 +155,64 @@ def _model_claim(
     )
 
 
-def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "", date_order: DateOrder = "auto") -> str:
-    """Return what `claim` lacks to be believed; empty where its quotes say it. `said` are all
-    messages in order, those before the request too; `subject` is another name of the user."""
+def in_third_person(claim: Claim) -> Claim:
+    """Return the claim about its speaker by name, where the model kept the speaker's "I"."""
+    words = _quoted.sub("", claim.statement)
+    if not (claim.speaker and FIRST_PERSON.search(words)):
+        return claim
+    return replace(claim, statement=person.third_person(claim.statement, claim.speaker))
+
+
+def unworthy(claim: Claim, evidence: "ClaimEvidence | None") -> str:
+    """Return why a claim is not worth keeping, a key of `claim_worth.REASONS`; empty if it is. Only of
+    English, whose words these rules know."""
+    if evidence is None or not evidence.told.is_english or len(claim.statement) > STATEMENT:
+        return ""  # whether it is believed comes first
+    words = claim.statement.rstrip(" .!")
+    if words.endswith("?") or claim_worth.NO_END.search(words) or len(words.split()) < SHORTEST:
+        return "unfinished"
+    if claim.category in claim_worth.STANDING:
+        return ""  # how to answer is said of "this" and to "you"
+    if claim_worth.YOU.search(_quoted.sub("", words)):
+        return "addressed"
+    if open_referent(words):
+        return "referent"
+    return "vague" if claim_worth.says_nothing(words) else ""
+
+
+def only_told(claim: Claim, evidence: "ClaimEvidence | None") -> Claim:
+    """Return the claim without a day and names that its quotes do not have."""
+    if evidence is None:
+        return claim
+    told = f"{claim.statement} {evidence.told.cited_text} {' '.join(evidence.told.speakers)}".lower()
+    known = frozenset(_any_word.findall(told))
+    names = tuple(name for name in claim.entities if known.issuperset(_any_word.findall(name.lower())))
+    day = claim.event_date
+    return replace(claim, entities=names, event_date=day if day and day_follows(day, evidence.told) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimEvidence:
+    """The words that a claim stands on; `near` are the messages in which its pronouns have their names,
+    `asks` that each of its quotes only asks."""
+
+    told: Evidence
+    near: Sequence[Message]
+    asks: bool
+
+
+def evidence_of(
+    claim: Claim, said: Sequence[Message], subject: str = "", date_order: DateOrder = "auto"
+) -> ClaimEvidence | None:
+    """Return the evidence of `claim`, None where it has no quotes. `said` are all messages in order, those
+    before the request too; `subject` is another name of the user."""
     if not claim.quotes:
-        return "no evidence in the text"
+        return None
     cited_ids = {quote.text_id for quote in claim.quotes}
     places = [place for place, message in enumerate(said) if message.id in cited_ids]
     within = {other for place in places for other in range(place - NEARBY, place + 1)}
     near = [message for place, message in enumerate(said) if place in within]
     around = [_around(message, claim) for message in near]
-    if names_strangers(claim.statement, around):
-        return "it names somebody or something that nobody named"
     cited = [message for message in near if _spans(claim, message)]
     told = [s for m in cited for s in sentences_of(m.readable, _spans(claim, m))]
     speakers = [message.speaker for message in cited]
@@ -162,8 +226,48 @@ def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "", date_orde
         speakers=(*speakers, subject),
         said_at=claim.occurred_at,
         date_order=date_order,
+        meant="\n".join(_before(claim, place, said) for place in places),
     )
-    return unsupported(claim.statement, evidence)
+    asks = claim.category not in claim_worth.STANDING and all(
+        _asks(sentence, quote.quote)
+        for message in cited
+        for quote in claim.quotes
+        if quote.text_id == message.id
+        for sentence in sentences_of(message.readable, [(quote.start, quote.end)])
+    )
+    return ClaimEvidence(evidence, around, asks)
+
+
+def doubt_of(claim: Claim, evidence: ClaimEvidence | None) -> str:
+    """Return what `claim` lacks to be believed; empty where its quotes say it."""
+    if evidence is None:
+        return "no evidence in the text"
+    if evidence.asks:
+        return "a question is no evidence"
+    if names_strangers(claim.statement, evidence.near):
+        return "it names somebody or something that nobody named"
+    return unsupported(claim.statement, evidence.told)
+
+
+def _asks(sentence: str, quote: str) -> bool:
+    """Tell whether what is quoted of a sentence only asks: "I moved, do you know a dentist?" tells, too."""
+    if not sentence.rstrip().endswith(QUESTION_MARKS):
+        return False
+    at = max(0, sentence.find(quote))
+    told = [one for one in clauses.of_text(sentence) if one.start < at + len(quote) and at < one.end]
+    return not any(not one.is_question or library.first_of_question(read_clause.plain(one.text)) for one in told)
+
+
+def _before(claim: Claim, place: int, said: Sequence[Message]) -> str:
+    """Return what was said right before the words that a message is quoted for: two sentences of it, and
+    the ends of the messages before."""
+    message = said[place]
+    start = min(start for start, _ in _spans(claim, message))
+    text = message.readable[max(0, start - SENTENCE) : start]
+    own = [text[slice(*span)] for span in clauses.sentences(text)]
+    others = [one.readable[-SENTENCE:] for one in said[max(0, place - MEANT_MESSAGES) : place]]
+    ends = [one[slice(*span)] for one in others for span in list(clauses.sentences(one))[-MEANT_SENTENCES:]]
+    return "\n".join([*ends, *own[-MEANT_SENTENCES - 1 :]])
 
 
 def _around(message: Message, claim: Claim) -> Message:
