@@ -311,11 +311,14 @@ EMBEDDING_FOLDER = env_str("EMBEDDING_FOLDER")
 # Neural models of this machine: where their process is asked, and what was fetched for it.
 MODELS_SOCKET = local_sockets.folder_for(DATA_DIR, "models.sock") / "models.sock"
 MODELS_DIR = DATA_DIR / "models"
-LANGUAGE_PROVIDERS = ("auto", "anthropic", "openai", "azure", "bedrock", "vertex", "none")
-EXTRACTION_PROVIDER = env_str("EXTRACTION_PROVIDER", "auto", choices=LANGUAGE_PROVIDERS)
+EXTRACTION_PROVIDER = env_str(
+    "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "azure", "bedrock", "vertex", "none")
+)
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
 # The model of the chat: by default that of extraction.
-CHAT_PROVIDER = env_str("CHAT_PROVIDER", "auto", choices=LANGUAGE_PROVIDERS)
+CHAT_PROVIDER = env_str(
+    "CHAT_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "azure", "bedrock", "vertex", "none")
+)
 CHAT_MODEL = env_str("CHAT_MODEL")  # empty: as EXTRACTION_MODEL
 # Where a workspace's extractors may be, besides public https addresses: hosts, host:port, networks,
 # or *.
