@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0012_messages_to_judge")]
+    dependencies = [("memories", "0015_rehearsals_of_the_judge")]
 
     operations = [
         migrations.AddField("modeluse", "cached_tokens", models.BigIntegerField(default=0, db_default=0)),
