@@ -148,7 +148,7 @@ class Memories:
         resting = Ground.objects.ended().filter(memory__in=cases)
         for row_id in resting.values_list("memory_id", flat=True):
             cases[row_id].add(Case.Kind.UNCERTAIN)
-        told = list(rows.with_names().order_by("pk"))
+        told: list[Any] = list(rows.with_names().order_by("pk"))
         for row in told:
             if row.standing == Standing.QUESTIONED:
                 cases[row.pk].add(Case.Kind.UNCERTAIN)

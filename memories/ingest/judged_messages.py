@@ -10,7 +10,7 @@ some attempts.
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -70,7 +70,7 @@ def run(workspace_id: uuid.UUID, seconds: float = TURN, judge: TrainedJudge = sh
     thresholds = own.over(judge.thresholds)
     space = workspace_index.index_of(workspace_id)
     of_changes = teaching.taught(workspace_id, judge) if own.learn else judge
-    steps = (
+    steps: tuple[Callable[[], int], ...] = (
         lambda: _messages(space, judge, of_changes, thresholds),
         lambda: touches.decide_open(space, of_changes, thresholds, is_drawn=own.learn),
     )

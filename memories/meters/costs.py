@@ -81,7 +81,10 @@ KNOWN_PRICES = {
 def prices() -> dict[str, Price]:
     """Prices by model, named as in the ledger (`model at host`) or by its name alone."""
     rows = ModelPrice.objects.values_list("model", "input_per_million", "output_per_million", "per_thousand_calls")
-    own = {name: Price(*values, cached_share=KNOWN_PRICES.get(name, Price()).cached_share) for name, *values in rows}
+    own = {
+        name: Price(read, written, calls, cached_share=KNOWN_PRICES.get(name, Price()).cached_share)
+        for name, read, written, calls in rows
+    }
     return KNOWN_PRICES | own
 
 

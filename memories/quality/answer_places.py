@@ -58,7 +58,8 @@ def answer_places(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) 
     without the model, words alone decide."""
     asked = [each for row in rows for each in row.memory_ids]
     heads: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for pair in Memory.objects.raw(HEADS, {"ids": asked}) if asked else ():
+    pairs: Iterable[Any] = Memory.objects.raw(HEADS, {"ids": asked}) if asked else ()
+    for pair in pairs:
         heads.setdefault(pair.asked, set()).add(pair.id)
     found: dict[uuid.UUID, AnswerPlace] = {}
     for row in rows:

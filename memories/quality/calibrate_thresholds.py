@@ -9,6 +9,7 @@ subject for the same, with a precision of nine in ten on the labelled pairs belo
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -192,7 +193,8 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
     # Of `_texts`: the first of each pair that is the same, the second of the others.
     vectors = [both[2 * place + (place >= len(SAME))] for place in range(len(pairs))]
     values = {"layer": int(Layer.MEMORIES), "most": MOST, "subjects": 10}
-    rows = {row.entry: row for row in Memory.objects.raw(STORED, values)}
+    found: Iterable[Any] = Memory.objects.raw(STORED, values)
+    rows = {row.entry: row for row in found}
     known = Vector.objects.filter(entry_id__in=rows, embedding_model_id=model.pk, part=0)
     stored: dict[object, list[Statement]] = {}
     for entry, embedding in known.values_list("entry_id", "embedding"):

@@ -142,7 +142,7 @@ def _claimed(workspace_id: uuid.UUID, name: str) -> JudgeHead | None:
     row = own.filter(state=State.WAITING).select_for_update().first()
     if row is None:
         return None
-    row.attempts = F("attempts") + 1  # type: ignore[assignment]
+    row.attempts = F("attempts") + 1
     row.save(update_fields=["attempts", "updated_at"])
     row.refresh_from_db()
     return row

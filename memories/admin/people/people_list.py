@@ -1,5 +1,6 @@
 """The list of people."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -91,7 +92,8 @@ class PeopleList(MemoryRowAdmin):
         """Add counts, none further than 999, and the time last heard of to the rows of a page, in
         one statement."""
         given = {"subjects": [row.pk for row in rows], "most": MOST_SHOWN + 1}
-        counts = {each.id: each for each in Subject.objects.raw(COUNTS, given)}
+        counted: Iterable[Any] = Subject.objects.raw(COUNTS, given)
+        counts = {each.id: each for each in counted}
         for row in rows:
             row.known, row.open_cases = counts[row.pk].known, counts[row.pk].open_cases
             row.last_seen = counts[row.pk].last_seen

@@ -128,7 +128,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _ProposedMerges:
     ids = [row.id for row in section.rows]
     indexed = Entry.objects.filter(workspace=space.number, layer=Layer.FEATURES, item__in=ids)
     items = dict(indexed.values_list("pk", "item"))
-    known = Vector.objects.filter(entry_id__in=items, embedding_model_id=space.embedding_model_id, part=0)
+    known = Vector.objects.filter(entry_id__in=items, embedding_model_id=space.embedding_model_id or 0, part=0)
     vectors = {
         items[entry]: np.asarray(embedding, np.float32)
         for entry, embedding in known.values_list("entry_id", "embedding")

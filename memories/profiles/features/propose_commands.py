@@ -1,7 +1,7 @@
 """Commands that rules or a model propose for a set, out of the episodes gathered."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -75,7 +75,8 @@ def statements_by_memory(
     """Return what these episodes made live, as rules see it: one statement per memory."""
     values = {"episodes": list(episodes), "known": list(known), "workspace": workspace_id}
     by_memory: dict[uuid.UUID, list[Any]] = {}
-    for row in Citation.objects.raw(STATEMENTS, values):
+    found: Iterable[Any] = Citation.objects.raw(STATEMENTS, values)
+    for row in found:
         by_memory.setdefault(row.memory, []).append(row)
     result = {}
     for memory, rows in by_memory.items():

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
@@ -147,8 +148,8 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
 
     The set of a subject is made when something is first said about it.
     """
-    looked = 0
-    for row in Workspace.objects.raw(NEW, {"workspace": workspace_id}):
+    looked, found = 0, _spoken_of(workspace_id)
+    for row in found:
         with visible.only(row.pk):
             _make_sets(row.pk, row.about or [])
             for feature_set in _touched(row.pk, row.about or []):
@@ -161,14 +162,15 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
     return looked
 
 
+def _spoken_of(workspace_id: uuid.UUID | None) -> Iterable[Any]:
+    """Yield workspaces in which something new was said, with the `last` of it and whom it is `about`."""
+    return Workspace.objects.raw(NEW, {"workspace": workspace_id})
+
+
 def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
     """Return the sets that new episodes fit, by id, as `discover_sets` would count them; nothing is
     written."""
-    rows = [
-        each
-        for row in Workspace.objects.raw(NEW, {"workspace": workspace_id})
-        for each in _touched(row.pk, row.about or [])
-    ]
+    rows = [each for row in _spoken_of(workspace_id) for each in _touched(row.pk, row.about or [])]
     for each in rows:
         count(each)
     return {each.pk: each for each in rows}

@@ -107,9 +107,8 @@ def audience(row: ConversationSummary) -> QuerySet[Episode]:
 def want(episode: Episode, agent_id: uuid.UUID | None) -> None:
     """Request the summary of an episode's conversation: make it due, also where there was one."""
     fresh = {"workspace_id": episode.workspace_id, "due_at": timezone.now()}
-    row, is_made = ConversationSummary.objects.get_or_create(
-        conversation_id=episode.conversation_id, agent_id=agent_id, defaults=fresh
-    )
+    whose: dict[str, Any] = {"conversation_id": episode.conversation_id, "agent_id": agent_id}
+    row, is_made = ConversationSummary.objects.get_or_create(**whose, defaults=fresh)
     # Of several requests at once only one wakes the worker.
     if is_made or ConversationSummary.objects.filter(pk=row.pk, due_at=None).update(due_at=timezone.now(), attempts=0):
         _ring([row.pk])

@@ -113,7 +113,12 @@ def start_again(index: WorkspaceIndex, episodes: QuerySet[Episode], beside: Iter
 
 
 def _make_due(statement: str, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID | None] | None = None) -> None:
-    values = {"workspace": workspace_id, "all": ids is None, "ids": list(ids or ()), "now": timezone.now()}
+    values: dict[str, Any] = {
+        "workspace": workspace_id,
+        "all": ids is None,
+        "ids": list(ids or ()),
+        "now": timezone.now(),
+    }
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 

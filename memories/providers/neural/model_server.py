@@ -188,7 +188,7 @@ class ModelServer:
 
     async def _answer(self, head: dict[str, Any], body: bytes) -> bytes:
         if STATE in head:
-            state = {"faults": [fault.message for _, fault in self.faults.values()]}
+            state: dict[str, Any] = {"faults": [fault.message for _, fault in self.faults.values()]}
             state |= {"loading": [spec.name for spec in self.loading], "waiting": len(self.waiting)}
             return packed({**state, "runs": self.runs, "computed": self.computed})
         try:
