@@ -52,6 +52,7 @@ Index and quality
   evaluate           measure quality on labelled files
   calibrate          measure when two statements are near
   golden             ask the questions whose answers are known
+  teach              the judge, what people of a workspace decided
 
 Settings are environment variables. MEMORY_DATA_DIR names the folder of all state.
 """

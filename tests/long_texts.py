@@ -24,6 +24,8 @@ from memories.errors import Invalid
 from memories.events import read_events
 from memories.file_formats import assembly
 from memories.index import entries
+from memories.ingest import judged_messages
+from memories.judge.pieces import pieces_of
 from memories.language import bounds
 from memories.language.english import (
     anchors,
@@ -459,6 +461,10 @@ WITHIN: dict[str, Callable[[str], object]] = {
         touch_rules.of_whom_it_is(touch_rules.TouchPair("User has a blue canoe", text, AT))
     ),
     "language.english.touch_rules.places_of": touch_rules.places_of,
+    "language.english.touch_rules.is_plain": touch_rules.is_plain,
+    "ingest.judged_messages.shown_places": judged_messages.shown_places,
+    "judge.pieces.pieces_of": lambda text: pieces_of(text, touch_rules.places_of(text)),
+    "providers.prompts.read_verdicts": lambda text: _or_not(prompts.read_verdicts, text),
     "language.english.touch_rules.verdict_of": lambda text: touch_rules.verdict_of(
         touch_rules.TouchPair("User has a blue canoe", text, AT)
     ),
@@ -478,6 +484,7 @@ OTHERS = frozenset(
     compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
     documents.document_summary.summary_of index.entries.passage_item
     judge.tokens.pair_tokens search.search_question.SearchQuestion.part
+    providers.neural.neural_embedder.NeuralReranker.scores
     search.confidence.similarity_by_words language.english.patterns.library.is_wish
     reading.guard.credentials.key_names reading.guard.credentials.names reading.guard.identity_numbers.names
     search.context_rows.LayerRows.asked search.told_attribute.told_attribute

@@ -20,6 +20,8 @@ from memories.models import (
     FailureMark,
     Figure,
     ImportedRow,
+    JudgeHead,
+    JudgeRehearsal,
     LargeLayer,
     Layer,
     MaskedSpan,
@@ -79,6 +81,8 @@ def full(alice: Person) -> Person:
     alice.say("I live in Lille. My favourite bakery is near my flat.", user_id="u1")
     failed = MemorySession.objects.filter(workspace=alice.workspace).first()
     FailureMark.objects.create(workspace=alice.workspace, session=failed)
+    JudgeHead.objects.create(workspace=alice.workspace, requested_by="user:ada")
+    JudgeRehearsal.objects.create(workspace=alice.workspace, requested_by="user:ada", since=timezone.now())
     return alice
 
 

@@ -236,16 +236,6 @@ order by near.similarity desc, near.entry_id;
 --   Index vector_scan
 --   Index memories_entry_pkey
 
-select distinct n.i, e.item
-from (select i, array_agg(term) as terms
-  from unnest(%(at)s::int4[], %(terms)s::int8[]) asked(i, term) group by i) n
-cross join lateral (
-  select e.item from memories_entry e
-  where e.live and e.terms && n.terms and e.subject is not distinct from %(subject)s::uuid
-  order by e.id desc limit %(most)s) e;
--- reads
---   Index entry_terms
-
 with met as (
   select unnest(%(ids)s::uuid[]) as id
   union

@@ -36,8 +36,6 @@
 
 -- as in ingest_one_message: select 0 as i, near.similarity, e.item from (
 
--- as in ingest_one_message: select distinct n.i, e.item
-
 -- as in ingest_one_message: with met as (
 
 -- as in ingest_one_message: update memories_workspaceindex

@@ -384,16 +384,17 @@ AS "thread_external", ((exists (
 --   Index memoryperiod_history
 
 SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
-"col13", "col14", "col15", "col16", "quote", "external_id", "occurred_at" FROM ( SELECT * FROM ( SELECT
-    "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2", "memories_touch"."memory_id" AS
-    "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS "col5", "memories_touch"."end" AS
-    "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS "col8",
-    "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model" AS
-    "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
+"col13", "col14", "col15", "col16", "col17", "col18", "col19", "quote", "external_id", "occurred_at" FROM (
+  SELECT * FROM ( SELECT "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2",
+    "memories_touch"."memory_id" AS "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS
+    "col5", "memories_touch"."end" AS "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS
+    "col8", "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model"
+    AS "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
     "memories_touch"."made_at" AS "col14", "memories_touch"."decided_at" AS "col15", "memories_touch"."decided_by"
-    AS "col16", SUBSTRING("memories_episode"."content", ("memories_touch"."start" + %s), ("memories_touch"."end" -
-        "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS "external_id",
-    "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
+    AS "col16", "memories_touch"."draw" AS "col17", "memories_touch"."model_attempts" AS "col18",
+    "memories_touch"."asked_at" AS "col19", SUBSTRING("memories_episode"."content", ("memories_touch"."start" +
+        %s), ("memories_touch"."end" - "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS
+    "external_id", "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
       "memories_touch"."memory_id" ORDER BY CASE WHEN ("memories_touch"."relation" IN (%s, %s, %s, %s)) THEN %s ELSE
       %s END, "memories_touch"."said_at" DESC) AS "qual0" FROM "memories_touch" INNER JOIN "memories_episode" ON
     ("memories_touch"."episode_id" = "memories_episode"."id") WHERE (EXISTS(SELECT %s AS "a" FROM
@@ -504,16 +505,17 @@ AS "thread_external", ((exists (
 --   Index memoryperiod_history
 
 SELECT "col1", "col2", "col3", "col4", "col5", "col6", "col7", "col8", "col9", "col10", "col11", "col12",
-"col13", "col14", "col15", "col16", "quote", "external_id", "occurred_at" FROM ( SELECT * FROM ( SELECT
-    "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2", "memories_touch"."memory_id" AS
-    "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS "col5", "memories_touch"."end" AS
-    "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS "col8",
-    "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model" AS
-    "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
+"col13", "col14", "col15", "col16", "col17", "col18", "col19", "quote", "external_id", "occurred_at" FROM (
+  SELECT * FROM ( SELECT "memories_touch"."id" AS "col1", "memories_touch"."workspace_id" AS "col2",
+    "memories_touch"."memory_id" AS "col3", "memories_touch"."episode_id" AS "col4", "memories_touch"."start" AS
+    "col5", "memories_touch"."end" AS "col6", "memories_touch"."said_at" AS "col7", "memories_touch"."relation" AS
+    "col8", "memories_touch"."probability" AS "col9", "memories_touch"."by" AS "col10", "memories_touch"."model"
+    AS "col11", "memories_touch"."until" AS "col12", "memories_touch"."attempts" AS "col13",
     "memories_touch"."made_at" AS "col14", "memories_touch"."decided_at" AS "col15", "memories_touch"."decided_by"
-    AS "col16", SUBSTRING("memories_episode"."content", ("memories_touch"."start" + %s), ("memories_touch"."end" -
-        "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS "external_id",
-    "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
+    AS "col16", "memories_touch"."draw" AS "col17", "memories_touch"."model_attempts" AS "col18",
+    "memories_touch"."asked_at" AS "col19", SUBSTRING("memories_episode"."content", ("memories_touch"."start" +
+        %s), ("memories_touch"."end" - "memories_touch"."start")) AS "quote", "memories_episode"."external_id" AS
+    "external_id", "memories_episode"."occurred_at" AS "occurred_at", ROW_NUMBER() OVER (PARTITION BY
       "memories_touch"."memory_id" ORDER BY CASE WHEN ("memories_touch"."relation" IN (%s, %s, %s, %s)) THEN %s ELSE
       %s END, "memories_touch"."said_at" DESC) AS "qual0" FROM "memories_touch" INNER JOIN "memories_episode" ON
     ("memories_touch"."episode_id" = "memories_episode"."id") WHERE (EXISTS(SELECT %s AS "a" FROM
