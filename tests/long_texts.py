@@ -20,7 +20,7 @@ from memories.chat import questions, sources
 from memories.compat import memmachine_filter
 from memories.documents import chunks
 from memories.documents.hidden_words import words_at
-from memories.errors import Invalid
+from memories.errors import Invalid, UnreadableAnswer
 from memories.events import read_events
 from memories.file_formats import assembly
 from memories.index import entries
@@ -396,6 +396,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.query.asks_in_time": ranking.asks_in_time,
     "ranking.query.asks_assistant": ranking.asks_assistant,
     "ranking.query.asks_of_past": ranking.asks_of_past,
+    "language.english.touch_rules.is_plain": touch_rules.is_plain,
+    "ingest.judged_messages.shown_places": judged_messages.shown_places,
+    "judge.pieces.pieces_of": lambda text: pieces_of(text, touch_rules.places_of(text)),
+    "providers.prompts.read_verdicts": lambda text: _or_not(prompts.read_verdicts, text),
     "profiles.features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "profiles.features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
     "profiles.features.facts_to_features.telling_stems": lambda text: facts_to_features.telling_stems(text, "Anna"),
@@ -431,7 +435,7 @@ READERS: dict[str, Callable[[str], object]] = {
 
 def _or_not(read: Callable[[str], object], text: str) -> None:
     """What was sent may be no JSON, and no filter, at all."""
-    with contextlib.suppress(ValueError, Invalid):
+    with contextlib.suppress(ValueError, Invalid, UnreadableAnswer):
         read(text)
 
 
@@ -461,10 +465,6 @@ WITHIN: dict[str, Callable[[str], object]] = {
         touch_rules.of_whom_it_is(touch_rules.TouchPair("User has a blue canoe", text, AT))
     ),
     "language.english.touch_rules.places_of": touch_rules.places_of,
-    "language.english.touch_rules.is_plain": touch_rules.is_plain,
-    "ingest.judged_messages.shown_places": judged_messages.shown_places,
-    "judge.pieces.pieces_of": lambda text: pieces_of(text, touch_rules.places_of(text)),
-    "providers.prompts.read_verdicts": lambda text: _or_not(prompts.read_verdicts, text),
     "language.english.touch_rules.verdict_of": lambda text: touch_rules.verdict_of(
         touch_rules.TouchPair("User has a blue canoe", text, AT)
     ),

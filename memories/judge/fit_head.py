@@ -24,7 +24,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a person decided of a pair: whether the belief `is_over`. Pairs of one `about` are judged together;
+    """A decision of a person on a pair: whether the belief `is_over`. Pairs of one `about` are judged together;
     `is_sampled`: nobody would have been asked about it, were it not drawn."""
 
     is_over: bool

@@ -116,8 +116,8 @@ Rows = npt.NDArray[np.float32]
 
 
 class SeenPairs(NamedTuple):
-    """What a model sees in pairs, a row for each: the probabilities of `Effect`, and the `vectors` that it reads them
-    from; None where it gives none, as older models do."""
+    """Answers of a model about pairs, a row for each: the probabilities of `Effect`, and the `vectors` that it reads
+    them from; None where it gives none, as older models do."""
 
     changes: Rows
     vectors: Rows | None

@@ -113,9 +113,9 @@ class AnthropicExtractor(Extractor):
 
     def ask(self, question: ModelQuestion) -> ModelReply:
         line = (self.provider, self._endpoint.base_url, self.model)
-        return ask_in_forms(line, AnswerForm, lambda form: self._ask(question, form))
+        return ask_in_forms(line, ClaudeForm, lambda form: self._ask(question, form))
 
-    def _ask(self, question: ModelQuestion, form: "AnswerForm") -> ModelReply:
+    def _ask(self, question: ModelQuestion, form: "ClaudeForm") -> ModelReply:
         client = self._client()
 
         def call() -> ModelReply:
@@ -146,7 +146,7 @@ class AnthropicExtractor(Extractor):
         return reply
 
 
-class AnswerForm(StrEnum):
+class ClaudeForm(StrEnum):
     """The forms of the wire in which JSON is asked for: as structured output, else as the input of a tool
     that the model has to use, which older models and other hosts of them know."""
 
@@ -154,10 +154,10 @@ class AnswerForm(StrEnum):
     TOOL = "tool"
 
 
-def shaped(form: AnswerForm, shape: type[BaseModel]) -> dict[str, Any]:
+def shaped(form: ClaudeForm, shape: type[BaseModel]) -> dict[str, Any]:
     """Return the arguments of a call that asks for JSON of this shape."""
     schema = anthropic.transform_schema(shape)
-    if form is AnswerForm.SCHEMA:
+    if form is ClaudeForm.SCHEMA:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
     tool = {"name": TOOL, "description": "Takes the whole answer.", "input_schema": schema}
     return {"tools": [tool], "tool_choice": {"type": "tool", "name": TOOL}}

@@ -29,7 +29,7 @@ def vertex_client(*, api_key: str, base_url: str | None, **more: Any) -> anthrop
 
 
 class _OfCloud:
-    """What both kinds of models have in common: the cloud, and the SDK with the class that speaks to it."""
+    """The common part of both kinds of models: the cloud, and the SDK with the class that speaks to it."""
 
     cloud: str
     sdk: Any

@@ -1,4 +1,4 @@
-"""What a workspace teaches the judge: pairs that people decided, heads that learn from them, and which one serves."""
+"""Lessons of a workspace for the judge: pairs that people decided, heads that learn from them, the one that serves."""
 
 from memories.teaching.learn_head import ask_due, due_workspaces, keep, learn, try_workspace, workspaces_to_ask
 from memories.teaching.served_head import ask_to_learn, go_back, take_over, taught, unlearn

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 
 class ComparedFigure(NamedTuple):
-    """What is counted, before and after."""
+    """Figures that are counted before and after."""
 
     what: str
     before: str

@@ -1,4 +1,4 @@
-"""What the judge learned here: the examples, the comparison, and what to do with it."""
+"""The page of what the judge learned here: the examples, the comparison, and what to do with it."""
 
 import uuid
 from typing import Any

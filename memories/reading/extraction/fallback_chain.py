@@ -123,7 +123,7 @@ class ConfiguredModel(SettingsObject):
 
 
 class InstructionSettings(SettingsObject):
-    """What models are told besides their rules: what they shall write down of messages above all (`extract`), and
+    """The words for models besides their rules: what they shall write down of messages above all (`extract`), and
     what they shall leave out (`ignore`)."""
 
     extract: Annotated[str, Field(max_length=LONGEST_INSTRUCTION)] = ""

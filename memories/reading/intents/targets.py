@@ -37,6 +37,7 @@ from workspaces.scope import Scope
 
 Span = tuple[int, int]
 MOST_MESSAGES, MOST_EPISODES, MOST_MEMORIES = 40, 1_000, 1_000
+MOST_CHOSEN = 5  # statements that a model may take to be meant without a person deciding
 MOST_OF_LAST = 3  # statements that "that" may mean at once
 TELLS_OF_YOU = re.compile(r"\byou(?:r|rs)?\b", re.IGNORECASE)
 OF_ANOTHER = re.compile(r"[\w .-]{1,60}['’]s\b")  # "User's sister is ..."
@@ -463,7 +464,6 @@ def _sentences(episode: Episode, end: int, *, is_here: bool) -> list[SaidSentenc
 
 log = logging.getLogger(__name__)
 ASKED_MEMORIES, ASKED_SENTENCES, BEFORE = 60, 30, 6  # that one question holds
-MOST_CHOSEN = 5  # statements that a model may take to be meant without a person deciding
 
 
 def choose(reach: OrderReach, chain: FallbackChain) -> Target | None:

@@ -1,4 +1,4 @@
-"""When a statement about the past was true ("used to", "in 2019 I worked at", "until May"), and from when one about
+"""The time in which a statement about the past was true ("used to", "in 2019 I worked at", "until May"), and from when one about
 the future will be. Pure."""
 
 import re

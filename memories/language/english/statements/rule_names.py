@@ -63,4 +63,4 @@ ENDS = tuple(
     )
     for row in ENDINGS
 )
-NAMES = tuple(sorted(rule.name for rule in (*ONE_AT_A_TIME, *ENDS)))
+NAMES = tuple(sorted(rule.name for rule in (*_attributes(), *ENDS)))
