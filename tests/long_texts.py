@@ -480,7 +480,7 @@ OTHERS = frozenset(
     chat.sources.Sources.of_documents
     chat.sources.Sources.of_memories sources.connections.sync.Turn.finish
     sources.connectors.notion.moment belief.resolve.forgotten_words.for_document
-    index.entries.summary_item profiles.summaries.running_summary.answered
+    index.entries.summary_item
     compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
     documents.document_summary.summary_of index.entries.passage_item
     judge.tokens.pair_tokens search.search_question.SearchQuestion.part

@@ -71,6 +71,7 @@ WORDS = {
     "secret": "It holds a password or a key.",
     "share": "Others wait: more than its share of the server is asked.",
     "stale": "Somebody decided meanwhile.",
+    "too_few": "Too little was decided to learn from.",
     "stuck": "It took too long, and its process was ended.",
     "too_large": "It is larger than the server takes.",
     "workspace_full": "With this file the workspace would keep more than its share.",
