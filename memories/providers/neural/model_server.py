@@ -244,6 +244,7 @@ class ModelServer:
         for spec in [spec for spec, at in self.used.items() if now - at > UNUSED and spec not in self.wanted]:
             self.models.forget(spec)
             self.used.pop(spec)
+            self.faults.pop(spec, None)
 
     # ---- computing --------------------------------------------------------------------------
 
