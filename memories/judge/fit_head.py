@@ -46,6 +46,10 @@ class TriedHead:
         """Count the pairs that these probabilities call right, at a threshold."""
         return int(((probabilities >= least) == self.is_over).sum())
 
+    def acted_wrongly(self, probabilities: Numbers, least: float) -> int:
+        """Count the pairs that reach a threshold though their belief holds."""
+        return int(((probabilities >= least) & ~self.is_over).sum())
+
     def loss(self, probabilities: Numbers) -> float:
         return float(-np.log(np.where(self.is_over, probabilities, 1 - probabilities)).mean())
 

@@ -19,9 +19,11 @@ def compared_figures(figures: Mapping[str, Any]) -> list[ComparedFigure]:
     decided, fixed, judged = figures["decided"], figures["fixed"], figures["judged"]
     lines = [
         _counts("decided pairs called right", decided["right"], decided["of"]),
+        _counts("decided pairs that would be replaced wrongly", decided["actedWrongly"], decided["of"]),
         ComparedFigure("mean log loss of decided pairs", *(f"{each:.3f}" for each in decided["loss"])),
         _counts("fixed pairs: changes heard", fixed["over"], fixed["of"][0]),
         _counts("fixed pairs: no change, and none heard", fixed["notOver"], fixed["of"][1]),
+        _counts("fixed pairs: no change, and replaced", fixed["actedWrongly"], fixed["of"][1]),
         ComparedFigure(
             f"memories questioned, of the last {judged['of']} pairs judged",
             f"{judged['fewer']} no longer",

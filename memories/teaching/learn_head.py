@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Max
+from django.db.models import Count, Max
 
 from memories.belief import touches
 from memories.errors import Conflict
@@ -142,9 +142,8 @@ def _claimed(workspace_id: uuid.UUID, name: str) -> JudgeHead | None:
     row = own.filter(state=State.WAITING).select_for_update().first()
     if row is None:
         return None
-    row.attempts = F("attempts") + 1
+    row.attempts += 1
     row.save(update_fields=["attempts", "updated_at"])
-    row.refresh_from_db()
     return row
 
 
@@ -188,8 +187,9 @@ def try_pairs(
         return None
     tried = try_head(seen, [one.lesson for one in pairs])
     learned = LearnedHead(Head(str(judge.name), tried.weights), pairs)
-    ask = thresholds.ask if settings.judge.ask is None else settings.judge.ask
-    _compare_decided(learned, tried, ask)
+    own = settings.judge
+    ask, act = own.ask if own.ask is not None else thresholds.ask, own.act if own.act is not None else thresholds.act
+    _compare_decided(learned, tried, ask, act)
     judged = _judged_pairs(scope.workspace_id)
     fixed, others = judge.see([*OVER, *NOT_OVER]), judge.see([pair for _, pair in judged])
     if fixed is None or others is None:
@@ -201,23 +201,22 @@ def try_pairs(
     return learned
 
 
-def _compare_decided(learned: LearnedHead, tried: TriedHead, ask: float) -> None:
-    right = [tried.right(one, ask) for one in (tried.before, tried.after)]
-    loss = [round(tried.loss(one), 4) for one in (tried.before, tried.after)]
-    learned.figures["decided"] = {"right": right, "loss": loss, "of": len(learned.pairs)}
-    learned.figures["sampled"] = sum(one.lesson.is_sampled for one in learned.pairs)
-    if right[1] < right[0] or loss[1] >= loss[0]:
+def _compare_decided(learned: LearnedHead, tried: TriedHead, ask: float, act: float) -> None:
+    both = (tried.before, tried.after)
+    right, acted = [tried.right(one, ask) for one in both], [tried.acted_wrongly(one, act) for one in both]
+    loss = [round(tried.loss(one), 4) for one in both]
+    learned.figures["decided"] = {"right": right, "actedWrongly": acted, "loss": loss, "of": len(learned.pairs)}
+    if right[1] < right[0] or acted[1] > acted[0] or loss[1] >= loss[0]:
         learned.fell.append(DECIDED)
 
 
 def _compare_fixed(learned: LearnedHead, seen: SeenPairs, thresholds: Thresholds) -> None:
-    before = over_of(seen) >= thresholds.ask
-    after = over_of(SeenPairs(learned.head.corrected(seen), None)) >= thresholds.ask
-    number = len(OVER)
-    over = [int(each[:number].sum()) for each in (before, after)]
-    not_over = [int((~each[number:]).sum()) for each in (before, after)]
-    learned.figures["fixed"] = {"over": over, "notOver": not_over, "of": [number, len(NOT_OVER)]}
-    if over[1] < over[0] or not_over[1] < not_over[0]:
+    both, number = (over_of(seen), over_of(SeenPairs(learned.head.corrected(seen), None))), len(OVER)
+    over = [int((one[:number] >= thresholds.ask).sum()) for one in both]
+    not_over = [int((one[number:] < thresholds.ask).sum()) for one in both]
+    acted = [int((one[number:] >= thresholds.act).sum()) for one in both]
+    learned.figures["fixed"] = {"over": over, "notOver": not_over, "actedWrongly": acted, "of": [number, len(NOT_OVER)]}
+    if over[1] < over[0] or not_over[1] < not_over[0] or acted[1] > acted[0]:
         learned.fell.append(FIXED)
 
 

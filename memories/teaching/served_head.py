@@ -3,7 +3,6 @@
 import uuid
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories.errors import Conflict, needed
@@ -83,18 +82,19 @@ def end_serving(workspace_id: uuid.UUID) -> None:
     JudgeHead.objects.filter(workspace_id=workspace_id, state=State.SERVING).update(state=State.ENDED)
 
 
-def unlearn(workspace_id: uuid.UUID, gone: QuerySet[Touch]) -> int:
-    """Delete the weights of heads that learned from touches which are about to be erased, in the caller's transaction;
-    return how many. If one of them serves, the judge is as it came until another one is learned of what is left."""
-    heads = JudgeHead.objects.filter(workspace_id=workspace_id, weights__isnull=False)
-    if not heads.exists():
-        return 0
-    touched = heads.filter(touches__overlap=list(gone.values_list("pk", flat=True)))
-    served = touched.filter(state=State.SERVING).exists()
-    number = touched.update(state=State.ERASED, weights=None, touches=[])
-    if served and not JudgeHead.objects.filter(workspace_id=workspace_id, state=State.WAITING).exists():
-        JudgeHead.objects.create(workspace_id=workspace_id, requested_by=ERASURE, takes_over=True)
-    return number
+def unlearn(workspace_id: uuid.UUID) -> int:
+    """Delete the weights of heads that learned from what is erased now, in the caller's transaction; return how many.
+    If one of them serves, the judge is as it came until another one is learned of what is left."""
+    own = JudgeHead.objects.filter(workspace_id=workspace_id)
+    gone = [
+        row.pk
+        for row in own.filter(weights__isnull=False).defer("weights")
+        if Touch.objects.filter(pk__in=row.touches).count() < len(row.touches)
+    ]
+    heads = own.filter(pk__in=gone)
+    if heads.filter(state=State.SERVING).exists() and not own.filter(state=State.WAITING).exists():
+        own.create(workspace_id=workspace_id, requested_by=ERASURE, takes_over=True)
+    return heads.update(state=State.ERASED, weights=None, touches=[])
 
 
 def _locked(workspace_id: uuid.UUID) -> None:

@@ -13,9 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import ingest, teaching
-from memories.belief import resolve, touches
+from memories.belief import resolve, review, touches
 from memories.belief.cases import due_words
-from memories.belief.review import forget_expired, merge_people
 from memories.documents import blobs, pipeline
 from memories.events import deliver_webhooks, read_events
 from memories.index import common_terms, due_vectors, hnsw_segments, repair, workspace_index
@@ -199,8 +198,8 @@ OTHERS = (
         "merges of",
         "merges",
         "",
-        merge_people.due_workspaces,
-        lambda row, _: merge_people.go_on_in(row),
+        review.merge_people.due_workspaces,
+        lambda row, _: review.merge_people.go_on_in(row),
     ),
     _Job(
         "deleted set",
@@ -301,5 +300,5 @@ def expire(done: Swept) -> int:
         with _apart(done, f"expiry in {workspace_id}"), visible.only(workspace_id):
             due = over.filter(workspace=workspace_id)
             while ids := list(due.values_list("pk", flat=True)[:BATCH]):
-                ended += forget_expired(worker_scope(workspace_id, "sweep"), ids)
+                ended += review.forget_expired(worker_scope(workspace_id, "sweep"), ids)
     return ended

@@ -127,6 +127,7 @@ ACTS: dict[str, int | str] = {
     "profiles.summaries.talk_summaries.write": "summaries of one talk",
     "exchange.acts_again._mask": acts_again.BATCH,
     "exchange.acts_again._unmask": acts_again.BATCH,
+    "teaching.learn_head._written": ONE,
     "worker.sweep.file_cases": file_cases.WAITING,
 }
 

@@ -1,1 +1,1 @@
-"""Pages of what the judge learned."""
+"""The page of what the judge learned."""

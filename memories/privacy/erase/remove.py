@@ -37,7 +37,6 @@ from memories.models import (
     Revision,
     Speaker,
     Supersession,
-    Touch,
     WorkspaceChange,
     WorkspaceIndex,
     WorkspacePattern,
@@ -138,8 +137,8 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     asked = set(Intent.objects.filter(episode__in=ids).values_list("pk", flat=True))
     cases = _blank_cases(Q(items__intent__in=asked))
     CaseItem.objects.filter(intent__in=asked).delete()
-    done["heads of the judge"] += unlearn(space.workspace_id, Touch.objects.filter(episode__in=ids))
     Episode.objects.filter(pk__in=ids).delete()
+    done["heads of the judge"] += unlearn(space.workspace_id)
     done["cases"] += _close_cases(cases)
     texts = [episode.content for episode in episodes]
     done["golden questions"] += drop_standing_on(space.workspace_id, ids, texts)
@@ -183,10 +182,10 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done += forget_traces(space, list(rejections.values_list("pk", flat=True)))
     done["rejections"] += rejections.delete()[0]
     done += unindex(space, Layer.MEMORIES, gone)
-    done["heads of the judge"] += unlearn(space.workspace_id, Touch.objects.filter(memory__in=gone))
     facts = list(Fact.objects.filter(memory__in=gone).values_list("pk", flat=True))
     done["citations"] += Citation.objects.filter(fact__in=facts).count()
     counts = rows.delete()[1]
+    done["heads of the judge"] += unlearn(space.workspace_id)
     done["memories"] += counts.get("memories.Memory", 0)
     done["facts"] += counts.get("memories.Fact", 0)
     done["cases"] += _close_cases(cases)
