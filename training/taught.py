@@ -33,8 +33,8 @@ def taken(seen: SeenPairs, rows: np.ndarray) -> SeenPairs:
     return SeenPairs(seen.changes[rows], None if seen.vectors is None else seen.vectors[rows])
 
 
-def wrong(judge: TrainedJudge, examples: list[Example], seen: SeenPairs, number: int, random: Random) -> np.ndarray:
-    """The shares of pairs that are called wrong before and after a head learned from so many others."""
+def tried(judge: TrainedJudge, examples: list[Example], seen: SeenPairs, number: int, random: Random) -> np.ndarray:
+    """The measures of one half of the stories before and after a head learned from so many pairs of the other half."""
     assert judge.thresholds is not None
     ask, own = judge.thresholds.ask, half(examples, random)
     is_over, asked = np.array([one.label in OVER for one in examples]), over_of(seen) >= ask
@@ -50,9 +50,16 @@ def wrong(judge: TrainedJudge, examples: list[Example], seen: SeenPairs, number:
     learned = taken(seen, np.array(rows))
     weights = fit(over_of(learned), features_of(learned), is_over[rows], weights_of(lessons))
     others = taken(seen, np.flatnonzero(~own))
-    head = Head(str(judge.name), weights.astype(np.float32))
-    after = over_of(SeenPairs(head.corrected(others), None))
-    return np.array([((each >= ask) != is_over[~own]).mean() for each in (over_of(others), after)])
+    corrected = Head(str(judge.name), weights.astype(np.float32)).corrected(others)
+    return np.array(
+        [measured(each, is_over[~own], ask) for each in (over_of(others), over_of(SeenPairs(corrected, None)))]
+    )
+
+
+def measured(over: np.ndarray, is_over: np.ndarray, ask: float) -> list[float]:
+    """The mean log loss, and the shares of pairs called wrong at one half and at the threshold for asking."""
+    loss = -np.log(np.where(is_over, over, 1 - over)).mean()
+    return [loss, *(((over >= least) != is_over).mean() for least in (0.5, ask))]
 
 
 def main(folder: Path) -> None:
@@ -65,12 +72,17 @@ def main(folder: Path) -> None:
         if seen is None:
             raise SystemExit("The judge does not answer.")
         for number in NUMBERS:
-            shares = np.mean([wrong(judge, examples, seen, number, Random(time)) for time in range(TIMES)], axis=0)
-            found[number].append(shares)
-            sys.stdout.write(f"{writer}, {number} pairs: {shares[0]:.3f} wrong before, {shares[1]:.3f} after\n")
+            both = np.mean([tried(judge, examples, seen, number, Random(time)) for time in range(TIMES)], axis=0)
+            found[number].append(both)
+            tell(writer, number, both)
     for number, own in found.items():
-        before, after = np.mean(own, axis=0)
-        sys.stdout.write(f"all, {number} pairs: {before:.3f} wrong before, {after:.3f} after\n")
+        tell("all", number, np.mean(own, axis=0))
+
+
+def tell(writer: str, number: int, both: np.ndarray) -> None:
+    names = ("loss", "wrong at .5", "wrong at the threshold")
+    told = (f"{name} {before:.3f} -> {after:.3f}" for name, before, after in zip(names, *both, strict=True))
+    sys.stdout.write(f"{writer}, {number} pairs: {', '.join(told)}\n")
 
 
 if __name__ == "__main__":
