@@ -50,10 +50,8 @@ def tried(judge: TrainedJudge, examples: list[Example], seen: SeenPairs, number:
     learned = taken(seen, np.array(rows))
     weights = fit(over_of(learned), features_of(learned), is_over[rows], weights_of(lessons))
     others = taken(seen, np.flatnonzero(~own))
-    corrected = Head(str(judge.name), weights.astype(np.float32)).corrected(others)
-    return np.array(
-        [measured(each, is_over[~own], ask) for each in (over_of(others), over_of(SeenPairs(corrected, None)))]
-    )
+    after = Head(str(judge.name), weights.astype(np.float32)).over(others)
+    return np.array([measured(each, is_over[~own], ask) for each in (over_of(others), after)])
 
 
 def measured(over: np.ndarray, is_over: np.ndarray, ask: float) -> list[float]:

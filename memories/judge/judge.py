@@ -123,7 +123,7 @@ class SeenPairs(NamedTuple):
     vectors: Rows | None
 
 
-class _LoadedJudge(NamedTuple):
+class LoadedJudge(NamedTuple):
     name: str
     thresholds: Thresholds
     tokenizer: "Tokenizer"
@@ -138,7 +138,7 @@ class TrainedJudge:
         self._folder = folder
         self._lock = threading.Lock()
         # By process: a session of the one it was forked from has lost its threads.
-        self._loaded: dict[int, _LoadedJudge | None] = {}
+        self._loaded: dict[int, LoadedJudge | None] = {}
 
     @property
     def is_there(self) -> bool:
@@ -196,7 +196,7 @@ class TrainedJudge:
             log.exception("the judge failed")
             return None
 
-    def _model(self) -> _LoadedJudge | None:
+    def _model(self) -> LoadedJudge | None:
         with self._lock:
             process = os.getpid()
             if process not in self._loaded:
@@ -204,7 +204,7 @@ class TrainedJudge:
             return self._loaded[process]
 
 
-def _load(folder: Path) -> _LoadedJudge | None:
+def _load(folder: Path) -> LoadedJudge | None:
     if not (folder / WEIGHTS).is_file():
         return None
     try:
@@ -218,7 +218,7 @@ def _load(folder: Path) -> _LoadedJudge | None:
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         options.log_severity_level = 4  # what fails is raised as well
         session = onnxruntime.InferenceSession(str(folder / WEIGHTS), options, providers=["CPUExecutionProvider"])
-        return _LoadedJudge(
+        return LoadedJudge(
             f"{NAME}{digest.hexdigest()[:12]}",
             thresholds_in(folder),
             tokenizer_of(folder / TOKENIZER),

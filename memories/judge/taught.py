@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from memories.judge.judge import Effect, JudgedPair, Rows, SeenPairs, TrainedJudge, effects_of
+from memories.judge.judge import Effect, JudgedPair, LoadedJudge, Rows, SeenPairs, TrainedJudge, effects_of
 
 Numbers = npt.NDArray[np.float64]
 
@@ -42,11 +42,15 @@ class Head:
         """The name that stands on a decision: the judge's, and the version."""
         return f"{self.base}+{self.version}"
 
+    def over(self, seen: SeenPairs) -> Numbers:
+        """Return the probability of each pair that its belief holds no longer, as the head sees it."""
+        return probabilities(over_of(seen), features_of(seen), self.weights.astype(np.float64))
+
     def corrected(self, seen: SeenPairs) -> Rows:
         """Return the probabilities of changes as the head sees them."""
-        over = over_of(seen)
-        moved = _share(_logit(over) + shift_of(features_of(seen), self.weights.astype(np.float64)))
-        scales = np.where(np.arange(seen.changes.shape[1]) < OVER, (moved / over)[:, None], _rest(moved, over))
+        over, moved = over_of(seen), self.over(seen)
+        rest = ((1 - moved) / (1 - over))[:, None]
+        scales = np.where(np.arange(seen.changes.shape[1]) < OVER, (moved / over)[:, None], rest)
         corrected = seen.changes.clip(LEAST) * scales
         return (corrected / corrected.sum(1, keepdims=True)).astype(np.float32)
 
@@ -60,6 +64,9 @@ class TaughtJudge(TrainedJudge):
     @property
     def name(self) -> str:
         return self._head.name
+
+    def _model(self) -> LoadedJudge | None:
+        return self._base._model()
 
     def changes(self, pairs: Sequence[JudgedPair]) -> list[Effect] | None:
         seen = self._base.see(pairs)
@@ -82,26 +89,8 @@ def features_of(seen: SeenPairs) -> Numbers:
     return np.hstack([np.ones((len(read), 1)), read])
 
 
-def shift_of(features: Numbers, weights: Numbers) -> Numbers:
-    """Return how far weights move the logit of each pair."""
-    shift: Numbers = (features @ weights).clip(-FARTHEST, FARTHEST)
-    return shift
-
-
 def probabilities(over: Numbers, features: Numbers, weights: Numbers) -> Numbers:
     """Return the corrected probabilities that beliefs hold no longer."""
-    return _share(_logit(over) + shift_of(features, weights))
-
-
-def _rest(moved: Numbers, over: Numbers) -> Numbers:
-    return ((1 - moved) / (1 - over))[:, None]
-
-
-def _logit(share: Numbers) -> Numbers:
-    logit: Numbers = np.log(share / (1 - share))
-    return logit
-
-
-def _share(logit: Numbers) -> Numbers:
-    share: Numbers = 1 / (1 + np.exp(-logit))
-    return share
+    shift = (features @ weights).clip(-FARTHEST, FARTHEST)
+    moved: Numbers = 1 / (1 + np.exp(-np.log(over / (1 - over)) - shift))
+    return moved

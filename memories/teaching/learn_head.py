@@ -187,23 +187,22 @@ def try_pairs(
         return None
     tried = try_head(seen, [one.lesson for one in pairs])
     learned = LearnedHead(Head(str(judge.name), tried.weights), pairs)
-    own = settings.judge
-    ask, act = own.ask if own.ask is not None else thresholds.ask, own.act if own.act is not None else thresholds.act
-    _compare_decided(learned, tried, ask, act)
+    own = settings.judge.over(thresholds)
+    _compare_decided(learned, tried, own)
     judged = _judged_pairs(scope.workspace_id)
     fixed, others = judge.see([*OVER, *NOT_OVER]), judge.see([pair for _, pair in judged])
     if fixed is None or others is None:
         return None
     _compare_fixed(learned, fixed, thresholds)
-    questioned = _rehearse(learned, [memory for memory, _ in judged], others, ask)
+    questioned = _rehearse(learned, [memory for memory, _ in judged], others, own.ask)
     if settings.golden_questions.gate != OFF:
         _compare_golden(learned, scope, questioned)
     return learned
 
 
-def _compare_decided(learned: LearnedHead, tried: TriedHead, ask: float, act: float) -> None:
+def _compare_decided(learned: LearnedHead, tried: TriedHead, own: Thresholds) -> None:
     both = (tried.before, tried.after)
-    right, acted = [tried.right(one, ask) for one in both], [tried.acted_wrongly(one, act) for one in both]
+    right, acted = [tried.right(one, own.ask) for one in both], [tried.acted_wrongly(one, own.act) for one in both]
     loss = [round(tried.loss(one), 4) for one in both]
     learned.figures["decided"] = {"right": right, "actedWrongly": acted, "loss": loss, "of": len(learned.pairs)}
     if right[1] < right[0] or acted[1] > acted[0] or loss[1] >= loss[0]:
@@ -211,7 +210,7 @@ def _compare_decided(learned: LearnedHead, tried: TriedHead, ask: float, act: fl
 
 
 def _compare_fixed(learned: LearnedHead, seen: SeenPairs, thresholds: Thresholds) -> None:
-    both, number = (over_of(seen), over_of(SeenPairs(learned.head.corrected(seen), None))), len(OVER)
+    both, number = (over_of(seen), learned.head.over(seen)), len(OVER)
     over = [int((one[:number] >= thresholds.ask).sum()) for one in both]
     not_over = [int((one[number:] < thresholds.ask).sum()) for one in both]
     acted = [int((one[number:] >= thresholds.act).sum()) for one in both]
@@ -232,7 +231,7 @@ def _rehearse(learned: LearnedHead, memories: Sequence[uuid.UUID], seen: SeenPai
     """Tell of pairs that were judged what the head would question, and what no longer; return the memories that it
     alone would question."""
     before = over_of(seen) >= ask
-    after = over_of(SeenPairs(learned.head.corrected(seen), None)) >= ask
+    after = learned.head.over(seen) >= ask
     by_judge = {memory for memory, is_over in zip(memories, before, strict=True) if is_over}
     by_head = {memory for memory, is_over in zip(memories, after, strict=True) if is_over}
     more, fewer = by_head - by_judge, by_judge - by_head

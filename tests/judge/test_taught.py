@@ -34,7 +34,7 @@ def test_a_head_learns_what_the_judge_is_wrong_about(with_vectors: bool) -> None
     assert (tried.right(tried.before, 0.5), tried.right(tried.after, 0.5)) == (30, 60)
     assert tried.loss(tried.after) < tried.loss(tried.before)
     both = seen([0.7, 0.7], with_vectors=with_vectors)
-    over, holds = over_of(SeenPairs(Head("judge-1", tried.weights).corrected(both), None))
+    over, holds = Head("judge-1", tried.weights).over(both)
     assert over > 0.7 > 0.5 > holds
 
 
