@@ -11,6 +11,7 @@ from memories.belief import review, touches
 from memories.errors import Conflict, NotFound
 from memories.index import workspace_index
 from memories.ingest import judged_messages
+from memories.judge.judge import shipped
 from memories.models import GoldenRun, JudgeHead, MaskedSpan, Supersession, Touch
 from memories.privacy import erase, masks
 from memories.quality import golden_questions
@@ -18,7 +19,7 @@ from memories.quality.golden_questions import NewQuestion
 from memories.settings import workspace_settings
 from memories.teaching.decided_pairs import decided_pairs
 from memories.teaching.learn_head import DECIDED, FIXED, GOLDEN, MOST_ATTEMPTS
-from memories.worker import sweep
+from memories.worker import side_processes, sweep
 from tests.api_fixtures import caller
 from tests.factories import MemoryFactory, SubjectFactory, TouchFactory
 from tests.people import Person
@@ -237,6 +238,17 @@ def test_it_is_learned_in_the_background_and_waits_for_somebody_to_let_it_take_o
     assert sweep.sweep().heads == 0
     decided(alice, 10)
     assert sweep.sweep().heads == 1
+
+
+def test_the_judges_own_process_learns_where_nothing_else_waits_for_it(alice: Person) -> None:
+    decided(alice)
+    assert not side_processes.judge_messages()
+    row = teaching.ask_to_learn(alice.scope)
+    assert side_processes.judge_messages()
+    row.refresh_from_db()
+    assert row.state in ("ready", "refused")
+    assert row.name.startswith(f"{shipped.name}+")
+    assert not side_processes.judge_messages()
 
 
 def test_a_new_model_is_served_as_it_came_until_the_workspace_has_taught_it(alice: Person) -> None:
