@@ -291,6 +291,7 @@ COMMANDS_SERVING = {
     "importmemories",
     "erase",
     "checkvisibility",
+    "teach",
 }
 COMMANDS_SILENT = {
     "checkaudit",
@@ -310,6 +311,7 @@ COMMANDS_SILENT = {
     "createworkspace",
     "demo",
     "evaluate",
+    "models",
     "reembed",
     "reindex",
     "removeworkspace",

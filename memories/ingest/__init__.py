@@ -9,7 +9,14 @@ from memories.ingest.extract_preview import Preview, preview
 from memories.ingest.ingest_request import IngestRequest, NewMessage
 from memories.ingest.process import TURN, ingest, run, run_next
 from memories.ingest.second_opinions import ask_models, doubtful_workspaces
-from memories.ingest.session_queue import MAX_ATTEMPTS, MAX_FAILURES, retry, settled_among
+from memories.ingest.session_queue import (
+    MAX_ATTEMPTS,
+    MAX_FAILURES,
+    due_sessions,
+    give_back_abandoned,
+    retry,
+    settled_among,
+)
 from memories.ingest.store import append, receive
 
 __all__ = [
@@ -22,6 +29,8 @@ __all__ = [
     "append",
     "ask_models",
     "doubtful_workspaces",
+    "due_sessions",
+    "give_back_abandoned",
     "ingest",
     "preview",
     "receive",

@@ -6,6 +6,7 @@ something else."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable
+from itertools import islice
 from typing import Any, TypeVar
 
 from memories.errors import ProviderError
@@ -20,6 +21,8 @@ MOST_LINES = 1_000
 IN_WORDS = "\n\nAnswer with one JSON object of this JSON schema, and with nothing else:\n{schema}"
 
 _taken: dict[Hashable, Any] = {}
+# Where every form failed the server itself may be ill: until one is taken the first alone is asked in.
+_refused: dict[Hashable, Any] = {}
 
 
 def ask_in_forms(line: Hashable, forms: Iterable[Form], call: Callable[[Form], Answer]) -> Answer:
@@ -28,7 +31,7 @@ def ask_in_forms(line: Hashable, forms: Iterable[Form], call: Callable[[Form], A
     if line in _taken:
         return call(_taken[line])
     refusal: ProviderError | None = None
-    for form in forms:
+    for form in islice(forms, 1 if line in _refused else None):
         try:
             answer = call(form)
         except ProviderError as error:
@@ -36,13 +39,19 @@ def ask_in_forms(line: Hashable, forms: Iterable[Form], call: Callable[[Form], A
                 raise
             refusal = refusal or error
         else:
-            if len(_taken) >= MOST_LINES:
-                _taken.clear()
-            _taken[line] = form
+            _refused.pop(line, None)
+            _remember(_taken, line, form)
             return answer
     if refusal is None:
         raise ValueError("no form to ask in")
+    _remember(_refused, line, True)
     raise refusal
+
+
+def _remember(known: dict[Hashable, Any], line: Hashable, value: Any) -> None:
+    if len(known) >= MOST_LINES:
+        known.clear()
+    known[line] = value
 
 
 def without_bounds(schema: Any) -> Any:

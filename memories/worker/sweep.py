@@ -18,7 +18,6 @@ from memories.belief.cases import due_words
 from memories.documents import blobs, pipeline
 from memories.events import deliver_webhooks, read_events
 from memories.index import common_terms, due_vectors, hnsw_segments, repair, workspace_index
-from memories.ingest import session_queue
 from memories.meters import breakers, search_counts, stored_metrics
 from memories.models import Case, DueVector, IdempotentAnswer, Memory, MemorySession, WorkspaceIndex, expired_memories
 from memories.privacy import erase
@@ -122,7 +121,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     with _apart(done, "expiry"):
         done.expired = expire(done)
     with _apart(done, "abandoned sessions"):
-        session_queue.give_back_abandoned()
+        ingest.give_back_abandoned()
     with _apart(done, "models to be tried again"):
         waiting_for_models.try_one()
     # Work that waits for models must not keep all else from its turn.
@@ -177,7 +176,7 @@ class _Job:
     run: Callable[[uuid.UUID, float], object | None]
 
 
-SESSIONS = _Job("session", "sessions", "memories_memorysession", session_queue.due_sessions, ingest.run)
+SESSIONS = _Job("session", "sessions", "memories_memorysession", ingest.due_sessions, ingest.run)
 OTHERS = (
     _Job("erasure", "erasures", "memories_erasure", erase.due, erase.run),
     _Job(

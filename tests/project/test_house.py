@@ -38,7 +38,7 @@ MOST = {
     "headless docstrings, of 1,000": 0,
     "vague names, per 1,000 lines": 19.2,
     "lines over 120 outside data": 3,
-    "largest fan-out of a file": 45,
+    "largest fan-out of a file": 43,
     "formatter switched off": 0,
 }
 MOST_ENTERED = 102  # modules, by one sentence: six of them see to what it says of older beliefs
