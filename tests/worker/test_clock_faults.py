@@ -23,6 +23,7 @@ from memories.models import (
     Erasure,
     FeatureSet,
     IdempotentAnswer,
+    JudgeRehearsal,
     Memory,
     MemoryPeriod,
     MemorySession,
@@ -151,6 +152,7 @@ def furnish(alice: Person) -> None:
     FeatureSet.objects.create(key="own", **own)
     ConversationSummary.objects.create(conversation_id=session.conversation_id, **own)
     DueSummary.objects.create(conversation_id=session.conversation_id, workspace=alice.workspace)
+    JudgeRehearsal.objects.create(since=now, requested_by="x", **own)
     Erasure.objects.create(kind="episode", target_id=session.pk, **own)
     WorkspaceRemoval.objects.create(workspace_id=uuid.uuid4(), number=0, due_at=now)
     entry = Entry.objects.order_by("pk")[0]
