@@ -35,7 +35,7 @@ def ask_in_forms(line: Hashable, forms: Iterable[Form], call: Callable[[Form], A
         try:
             answer = call(form)
         except ProviderError as error:
-            if error.status not in NOT_KNOWN:
+            if error.status not in NOT_KNOWN or error.retry_after is not None:
                 raise
             refusal = refusal or error
         else:

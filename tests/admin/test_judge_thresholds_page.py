@@ -106,10 +106,12 @@ def test_another_workspace_is_not_there(week: Person, mallory: Person) -> None:
     assert not JudgeRehearsal.objects.filter(workspace=mallory.workspace).exists()
 
 
-def test_a_reader_has_the_last_week_looked_through_and_sees_how_far_it_is(alice: Person) -> None:
+def test_an_editor_has_the_last_week_looked_through_and_sees_how_far_it_is(alice: Person) -> None:
     told(alice, HIVE, user_id="ada")
-    bob = member(alice.workspace, Role.VIEWER)
+    viewer, bob = member(alice.workspace, Role.VIEWER), member(alice.workspace, Role.EDITOR)
     assert "Nothing was looked through yet" in bob.sees(page_of(alice.workspace))
+    assert 'name="look"' not in viewer.sees(page_of(alice.workspace))
+    assert asks(viewer, alice.workspace, "look").status_code == 403
     asks(bob, alice.workspace, "look")
     asks(bob, alice.workspace, "look")
     row = JudgeRehearsal.objects.get()

@@ -32,7 +32,7 @@ def moved(told: Told) -> Told:
     http = caller(backend_of(told.workspace))
     tell(http, "I live in Lille.", SWIMS, "I moved to Antwerp.", UNREAD)
     tell(http, "My budget for the kitchen is 12,000 EUR.")
-    tell(http, "I have a budget of 15,000 EUR for the kitchen.", day=9)
+    tell(http, "My budget for the kitchen is probably 15,000 EUR.", day=9)
     return told
 
 
@@ -72,7 +72,7 @@ def test_what_was_decided_is_taken_back_among_the_decided(visit: Any, moved: Tol
 def test_the_pages_fit_and_are_read(visit: Any, moved: Told, axe: str, scheme: str, width: int) -> None:
     ada = visit(viewport={"width": width, "height": 900}, color_scheme=scheme)
     ada.opens(INBOX)
-    expect(ada.page.get_by_text("Which of these is true of u1?")).to_be_visible()
+    expect(ada.page.get_by_text("Which budget is right?")).to_be_visible()
     pages = [INBOX, "", page_of(Subject.objects.get(external_id="u1")).removeprefix("/admin/")]
     pages += [f"memories/case/{Case.objects.get(kind='uncertain').pk}/change/"]
     pages += [reverse("admin:memories_miss_changelist").removeprefix("/admin/"), DECIDED]

@@ -28,6 +28,7 @@ NOT_TRIED = {
     "up",
     "web",
     "work",
+    "models",
     "migrate",
     "restore",  # test_backups.py
     "prove_isolation",  # test_plain_owner.py tries its tables
@@ -61,6 +62,7 @@ def steps(folder: Path) -> list[tuple[str, ...]]:
         ("stats", *ACME),
         ("golden", *ACME),
         ("calibrate", "--dry-run"),
+        ("teach", *ACME, "--examples"),
         ("evaluate", "retrieval", "--dataset", str(TALK), "--limit", "1"),
         ("exportworkspace", out, *ACME),
         ("checkaudit", *ACME),

@@ -24,7 +24,7 @@ def key_of(person: Person) -> ApiKey:
 
 
 # Programs that run until they are ended, of which `up` starts the others; and one of Django's.
-OTHERS = {"up", "web", "work", "migrate"}
+OTHERS = {"up", "web", "work", "models", "migrate"}
 CHANGING = {
     "backup",
     "createworkspace",

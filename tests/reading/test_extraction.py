@@ -63,7 +63,7 @@ def test_a_claim_without_evidence_waits_in_quarantine(alice: Person, claude) -> 
 @pytest.mark.parametrize(
     ("answer", "state"),
     [
-        (claude_message("I could not find anything, sorry."), "received"),
+        (claude_message("I could not find anything, sorry."), "done"),
         (failing(529, claude_error("Overloaded")), "received"),
         (claude_message(facts_json(FACT)[:40], "max_tokens"), "done"),
         (claude_message("", "refusal"), "done"),
@@ -155,15 +155,12 @@ def test_pauses_grow_until_the_attempts_are_used_up(alice: Person, claude) -> No
 
 
 def test_what_is_doubted_is_kept_while_a_model_fails_and_not_doubled(alice: Person, claude) -> None:
-    """Of two pieces one is read, with an invention in it; then both are read again."""
+    """Of two pieces one is read, with an invention in it; then the other is, and no piece is paid for twice."""
     long = "The weather was fine all day. " * 1_000
     invented = FACT | {"quotes": [{"message": 0, "text": "I own seven boats"}]}
-    quotes = [{"message": 0, "text": "I live in Lisbon, by the river"}]
-    reworded = FACT | {"statement": "Ana lives in Lisbon by the river", "quotes": quotes}
     claude(
         claude_message(facts_json(FACT, invented)),
         claude_message("I could not read this, sorry."),
-        claude_message(facts_json(reworded, invented)),
         claude_message(facts_json()),
     )
     session = alice.say(TEXT, long, **wish())

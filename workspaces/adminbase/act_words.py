@@ -88,6 +88,7 @@ ACTS = {
     "remove_golden_question": _("removed a test question"),
     "remove_member": _("removed a member"),
     "remove_webhook": _("removed a webhook"),
+    "replace": _("replaced by what the judge heard"),
     "reopen": _("opened again"),
     "report_miss": _("reported as missed"),
     "reprocess_document": _("had a document read anew"),

@@ -95,7 +95,7 @@ class OutcomeExample:
 
 
 class JudgeThresholdsPage(OneWorkspacePage):
-    """Thresholds, which all readers of a workspace may try and its admins save."""
+    """Thresholds, which all readers of a workspace may try, its curators on the last week, and its admins save."""
 
     path, name, title = "judge-thresholds/", "memories_judge_thresholds", "How sure the judge is"
     template_name = "admin/memories/judge_thresholds.html"
@@ -106,7 +106,10 @@ class JudgeThresholdsPage(OneWorkspacePage):
         if not shipped.is_there:
             return self.render_to_response(self.get_context_data(**self.about(workspace)))
         may_save = self.access.may(Capability.ADMIN, workspace.pk)
+        may_look = self.access.may(Capability.CURATE, workspace.pk)
         if "look" in request.POST:
+            if not may_look:
+                raise PermissionDenied
             rehearse_judge.request(scope)
             return self.back(workspace)
         model = thresholds_in(SHIPPED)
@@ -123,6 +126,7 @@ class JudgeThresholdsPage(OneWorkspacePage):
             **self.about(workspace),
             has_judge=True,
             form=form,
+            may_look=may_look,
             may_save=may_save,
             **rehearsed(scope, now, then),
             opinions=second_opinions(workspace),
