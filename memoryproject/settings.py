@@ -217,6 +217,7 @@ UNFOLD = {
             {"title": "Change password", "link": reverse_lazy("admin:password_change")},
             {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
             {"title": "Time zone", "link": reverse_lazy("admin:time_zone")},
+            {"title": "Connected apps", "link": reverse_lazy("oauth_apps")},
             {"title": "Documentation", "link": reverse_lazy("docs")},
         ]
     },

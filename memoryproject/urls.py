@@ -12,6 +12,7 @@ from memoryproject.server import docs_page, health, schema_page
 from workspaces import members
 from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route
+from workspaces.oauth import views as oauth
 
 urlpatterns = [
     # Routes are tried in turn: the most frequent come first.
@@ -39,6 +40,14 @@ urlpatterns = [
         auth.PasswordResetCompleteView.as_view(),
         name="password_reset_complete",
     ),
+    path(".well-known/oauth-authorization-server", oauth.ServerMetadata.as_view()),
+    path(".well-known/oauth-protected-resource/mcp/oauth", oauth.ResourceMetadata.as_view(), name="oauth_resource"),
+    path("oauth/register", oauth.Register.as_view()),
+    path("oauth/authorize", oauth.Authorize.as_view()),
+    path("oauth/consent", oauth.ConsentPage.as_view(), name="oauth_consent"),
+    path("oauth/token", oauth.Token.as_view()),
+    path("oauth/revoke", oauth.Revoke.as_view()),
+    path("oauth/apps", oauth.ConnectedApps.as_view(), name="oauth_apps"),
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("metrics", metrics_page.view),

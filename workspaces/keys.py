@@ -116,8 +116,7 @@ def issue_key(
     workspace_id: uuid.UUID, options: KeyOptions, *, actor: str, user: User | None = None
 ) -> tuple[ApiKey, str]:
     """Make a key; the second value is the text that the caller presents, shown only here."""
-    prefix = secrets.token_hex(6)
-    text = f"{LABEL}_{prefix}_{secrets.token_urlsafe(32)}"
+    prefix, text = _new_text()
     key = ApiKey.objects.create(
         workspace_id=workspace_id,
         name=options.name,
@@ -134,6 +133,11 @@ def issue_key(
     key.subjects.set(options.subjects or ())
     AuditEntry.line(workspace_id, actor, "issue_key", key, after={"name": key.name}).save()
     return key, text
+
+
+def _new_text() -> tuple[str, str]:
+    prefix = secrets.token_hex(6)
+    return prefix, f"{LABEL}_{prefix}_{secrets.token_urlsafe(32)}"
 
 
 @transaction.atomic
@@ -176,6 +180,15 @@ def rotate_key(key: ApiKey, *, actor: str, overlap: timedelta = timedelta()) -> 
     else:
         revoke_key(row, actor=actor)
     return issued
+
+
+def renew_key(key: ApiKey, capabilities: Collection[str], until: datetime) -> str:
+    """Give the key another text, which is returned, and a later end; the text before is refused from now on."""
+    prefix, text = _new_text()
+    ApiKey.objects.filter(pk=key.pk).update(
+        prefix=prefix, digest=digest_of(text), capabilities=list(capabilities), expires_at=until
+    )
+    return text
 
 
 class KeyOver(Exception):

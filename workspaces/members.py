@@ -27,6 +27,7 @@ from workspaces.keys import digest_of
 from workspaces.login.second_factor import end_sessions
 from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role, User, Workspace
 from workspaces.models.invitation import InvitationQuerySet
+from workspaces.oauth import grants
 from workspaces.permissions import ROLE_CAPABILITIES
 from workspaces.scope import NOBODY, NotAllowed, Scope
 
@@ -54,6 +55,7 @@ def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
         _keep_an_owner(membership)
     Membership.objects.filter(pk=membership.pk).update(role=role)
     membership.role = role
+    grants.end_those_of(membership)
     invitations = _invitations_of(membership)
     if Capability.ADMIN not in ROLE_CAPABILITIES[role]:
         invitations.revoke()
@@ -66,14 +68,15 @@ def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
 
 @transaction.atomic
 def remove(scope: Scope, membership: Membership) -> None:
-    """End a membership, the invitations that the member made, and the person's sessions; the
-    account stays."""
+    """End a membership, the invitations that the member made, the apps that they connected, and
+    the person's sessions; the account stays."""
     check_rank(scope, membership.role)
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
     before = {"role": membership.role}
     scope.audit("remove_member", membership, before=before)
     _invitations_of(membership).revoke()
+    grants.end_those_of(membership)
     membership.delete()
     end_sessions(membership.user)
 

@@ -21,6 +21,8 @@ from workspaces.models import Subject
 from workspaces.scope import OF_OTHERS, Scope, covers, subject_to_read, subject_to_write
 
 PATH = "/mcp"
+# Where clients of OAuth ask. The other address names none, for clients would then ignore their key.
+OAUTH_PATH = "/mcp/oauth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ def asker_of(environ: dict[str, Any]) -> McpAsker:
     return McpAsker(scope, pinned_user(scope, environ), environ)
 
 
+def is_of_oauth(environ: dict[str, Any]) -> bool:
+    """Tell whether the address is that of clients of OAuth."""
+    return f"{environ['PATH_INFO']}/".startswith(f"{OAUTH_PATH}/")
+
+
 def is_own_origin(request: HttpRequest) -> bool:
     """Tell whether no page of another site asks, as Django decides it for its forms."""
     origin = request.META.get("HTTP_ORIGIN")
@@ -100,7 +107,7 @@ def pinned_user(scope: Scope, environ: dict[str, Any]) -> str:
     """Return the user pinned by the address, the header X-User-Id, or a key of one subject; Problem
     where two disagree or the key is not for this user."""
     path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
-    by_path = path.removeprefix(PATH).strip("/")
+    by_path = path.removeprefix(OAUTH_PATH if is_of_oauth(environ) else PATH).strip("/")
     by_header = environ.get("HTTP_X_USER_ID", "").encode("latin-1", "replace").decode(errors="replace")
     if by_path and by_header and by_path != by_header:
         raise invalid("X-User-Id", "The address names another user.")

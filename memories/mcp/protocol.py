@@ -15,6 +15,7 @@ import msgspec
 from django.conf import settings
 from django.db import close_old_connections
 from django.http import HttpRequest
+from django.urls import reverse
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
@@ -23,7 +24,7 @@ from pydantic import TypeAdapter
 from memories import metrics
 from memories.api.http_errors import as_problem
 from memories.mcp import memory_tools
-from memories.mcp.asker import PATH, McpAsker, asker_of
+from memories.mcp.asker import PATH, McpAsker, asker_of, is_of_oauth
 from memories.mcp.memory_tools import TOOLS, Tool
 from memories.mcp.tool_arguments import GetContextArguments, GetProfileArguments
 from memories.reading.guard import served_line
@@ -343,8 +344,7 @@ def asgi_scope(asker: McpAsker) -> dict[str, Any]:
 
 
 def refusal(error: Exception, environ: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Return a problem as the API has it. No metadata of OAuth: clients would then ignore their
-    key."""
+    """Return a problem as the API has it; to clients of OAuth, with the address of its metadata."""
     problem = problem_of(error)
     if problem is None:
         log.exception("request %s failed", environ["REQUEST_ID"], exc_info=error)
@@ -354,7 +354,9 @@ def refusal(error: Exception, environ: dict[str, Any]) -> tuple[dict[str, Any], 
     answer = page(problem, request)
     headers = [*answer.headers.items(), ("x-request-id", environ["REQUEST_ID"])]
     if problem.status_code == 401:
-        headers.append(("www-authenticate", "Bearer"))
+        is_invalid = ', error="invalid_token"' if "HTTP_AUTHORIZATION" in environ else ""
+        place = f' resource_metadata="{request.build_absolute_uri(reverse("oauth_resource"))}"{is_invalid}'
+        headers.append(("www-authenticate", f"Bearer{place if is_of_oauth(environ) else ''}"))
     if problem.status_code == 405:
         headers.append(("allow", "POST"))
     if problem.status_code in NOTED:

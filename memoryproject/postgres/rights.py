@@ -69,6 +69,9 @@ TABLES = {
         (READ, ADD, CHANGE, REMOVE), "whose account goes is named no more", {CHANGE: ("user_id",)}
     ),
     "workspaces_loginpause": OF_THE_SERVER,
+    "workspaces_oauthclient": TableRights(
+        (READ, ADD, CHANGE, REMOVE), "an app registers, is used, and goes", {CHANGE: ("used_at", "updated_at")}
+    ),
     "workspaces_recoverycode": ADDED,
     "workspaces_secondfactor": OF_THE_SERVER,
     "workspaces_serverkey": TableRights(

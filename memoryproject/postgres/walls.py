@@ -74,6 +74,7 @@ OPEN = {
     "workspaces_loginpause": "before it is known who it is",
     "workspaces_recoverycode": "of a person, who may be in several workspaces",
     "workspaces_secondfactor": "of a person, who may be in several workspaces",
+    "workspaces_oauthclient": "before it is known whose it will be",
     "workspaces_serverkey": "of the server",
     "workspaces_user": "a person may be in several workspaces",
     "workspaces_user_groups": "unused by us; Django's",

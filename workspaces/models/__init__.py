@@ -2,6 +2,7 @@ from workspaces.models.audit import AuditEntry, AuditMark, AuditSeal, erasing_au
 from workspaces.models.invitation import Invitation
 from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
 from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
+from workspaces.models.oauth import OAuthClient, OAuthGrant
 from workspaces.models.workspace import (
     REMOVED,
     SLUG,
@@ -31,6 +32,8 @@ __all__ = [
     "LoginAttempt",
     "LoginPause",
     "Membership",
+    "OAuthClient",
+    "OAuthGrant",
     "RecoveryCode",
     "Role",
     "Row",
