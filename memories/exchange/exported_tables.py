@@ -103,6 +103,8 @@ NOT_EXPORTED = {
     "workspaces.Invitation": "people have accounts of each server: invite them there",
     "workspaces.ApiKey": "a key opens the server that issued it: issue others there",
     "workspaces.ApiKey_subjects": "a key opens the server that issued it: issue others there",
+    "workspaces.OAuthClient": OF_THE_SERVER,
+    "workspaces.OAuthGrant": "an app holds a key of the server that let it in: let it in there",
     "workspaces.ServerKey": OF_THE_SERVER,
     "workspaces.LoginAttempt": OF_THE_SERVER,
     "workspaces.LoginPause": OF_THE_SERVER,

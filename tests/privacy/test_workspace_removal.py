@@ -40,10 +40,12 @@ from memories.worker import sweep
 from tests.admin_pages import SECRET, rows_of
 from tests.api_fixtures import caller
 from tests.api_operations import furnish
+from tests.factories import MembershipFactory
 from tests.people import Person
 from workspaces.audit import audit_chain
 from workspaces.keys import scope_for_key
-from workspaces.models import Workspace, WorkspaceRemoval
+from workspaces.models import OAuthClient, Workspace, WorkspaceRemoval
+from workspaces.oauth import grants
 
 CERTIFICATE = "workspaces_workspaceremoval"
 SEAL = "workspaces_auditseal"  # says that its log has ended
@@ -76,6 +78,9 @@ def full(alice: Person) -> Person:
     came_in = {"workspace": alice.workspace.pk}
     WorkspaceImport.objects.create(**came_in, export=uuid.uuid4(), header={})
     ImportedRow.objects.create(**came_in, model="memories.Memory", row={})
+    app = OAuthClient.objects.create(name="Claude", redirect_uris=["https://claude.example/"])
+    given = grants.Consent(MembershipFactory(workspace=alice.workspace), None, ("read",), "c", "https://x/", True, "")
+    grants.consent(app, given)
     audit_chain.extend(alice.workspace.pk)
     alice.say("Keep in mind that my locker is red.", user_id="u1")
     alice.say("I live in Lille. My favourite bakery is near my flat.", user_id="u1")

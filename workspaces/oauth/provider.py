@@ -18,6 +18,7 @@ from mcp.server.auth.provider import (
     TokenError,
 )
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from pydantic import AnyUrl
 
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, OAuthClient, OAuthGrant
@@ -85,16 +86,20 @@ class Provider(OAuthAuthorizationServerProvider[GrantCode, GrantRefresh, AccessT
         self, client: OAuthClientInformationFull, authorization_code: str
     ) -> GrantCode | None:
         grant = await self._grant(grants.CODE, authorization_code, client)
-        return grant and GrantCode(
-            grant=grant.pk,
-            code=authorization_code,
-            scopes=grant.capabilities,
-            expires_at=grant.expires_at.timestamp(),
-            client_id=client.client_id,
-            code_challenge=grant.code_challenge,
-            redirect_uri=grant.redirect_uri,
-            redirect_uri_provided_explicitly=grant.is_redirect_named,
-            resource=grant.resource or None,
+        return (
+            None
+            if grant is None
+            else GrantCode(
+                grant=grant.pk,
+                code=authorization_code,
+                scopes=grant.capabilities,
+                expires_at=grant.expires_at.timestamp(),
+                client_id=client.client_id,
+                code_challenge=grant.code_challenge,
+                redirect_uri=AnyUrl(grant.redirect_uri),
+                redirect_uri_provided_explicitly=grant.is_redirect_named,
+                resource=grant.resource or None,
+            )
         )
 
     async def exchange_authorization_code(
@@ -104,12 +109,16 @@ class Provider(OAuthAuthorizationServerProvider[GrantCode, GrantRefresh, AccessT
 
     async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> GrantRefresh | None:
         grant = await self._grant(grants.REFRESH, refresh_token, client)
-        return grant and GrantRefresh(
-            grant=grant.pk,
-            token=refresh_token,
-            client_id=client.client_id,
-            scopes=grant.capabilities,
-            expires_at=int(grant.expires_at.timestamp()),
+        return (
+            None
+            if grant is None
+            else GrantRefresh(
+                grant=grant.pk,
+                token=refresh_token,
+                client_id=client.client_id,
+                scopes=grant.capabilities,
+                expires_at=int(grant.expires_at.timestamp()),
+            )
         )
 
     async def exchange_refresh_token(

@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib.auth.views import redirect_to_login
 from django.core import signing
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import get_script_prefix, reverse
 from django.utils.decorators import method_decorator
@@ -52,7 +52,7 @@ def base_of(request: HttpRequest) -> str:
     return request.build_absolute_uri(get_script_prefix()).rstrip("/")
 
 
-def open_to_pages(response: HttpResponse) -> HttpResponse:
+def open_to_pages(response: HttpResponseBase) -> HttpResponseBase:
     """Let pages of other sites read the answer: it depends on no cookie."""
     response["Access-Control-Allow-Origin"] = "*"
     response["Access-Control-Allow-Headers"] = "Authorization, Content-Type, MCP-Protocol-Version"

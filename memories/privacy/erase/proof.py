@@ -216,6 +216,8 @@ FREE = {
     "WorkerBeat": None,
     "Membership": None,
     "Invitation": None,
+    "OAuthClient": None,
+    "OAuthGrant": None,
     "ServerKey": None,
     "WorkspaceRemoval": None,
     "LoginPause": None,
