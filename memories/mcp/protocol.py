@@ -298,7 +298,8 @@ class McpDoor:
             return await self._protocol(asker, with_arguments(given, body))
         if len(given) > MOST_IN_BATCH:
             raise invalid("body", f"At most {MOST_IN_BATCH} requests in one batch.")
-        answers, head = [], {}
+        answers: list[msgspec.Raw] = []
+        head: dict[str, Any] = {}
         for one in given:
             alone = replace(asker, environ={**asker.environ})
             head, content = await self._protocol(alone, with_arguments(one, msgspec.json.encode(one)))

@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 NAMES = ("title", "$defs")  # of our classes, which would fill prompts
 # Gemini refuses this key; a name that a tool does not have is refused all the same.
 LEFT_OUT = (*NAMES, "additionalProperties")
-EMPTY = (None, "", [], {})
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 TRUTHS = {"true": True, "false": False}
 
 
