@@ -3,7 +3,7 @@
 import email
 from collections.abc import Iterator
 from email import policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from importlib.util import find_spec
 
 from memories.file_formats.assembly import Assembly, FileRefused, FileText
@@ -50,7 +50,7 @@ def _add(made: Assembly, mail: EmailMessage, warnings: list[dict[str, str]], dep
             warnings.append({"code": "unsupported_type", "part": _name_of(part)})
 
 
-def _leaves(mail: EmailMessage, body: EmailMessage | None) -> Iterator[EmailMessage]:
+def _leaves(mail: MIMEPart, body: MIMEPart | None) -> Iterator[MIMEPart]:
     """Yield the parts of a mail that have no parts; a mail in it is one of them. Of alternatives only
     the body, or what is no text."""
     if mail.get_content_maintype() != "multipart":
@@ -58,17 +58,17 @@ def _leaves(mail: EmailMessage, body: EmailMessage | None) -> Iterator[EmailMess
         return
     is_choice = body is not None and mail.get_content_subtype() == "alternative"
     for part in mail.iter_parts():
-        if isinstance(part, EmailMessage) and not (is_choice and part is not body and _is_said(part)):
+        if isinstance(part, MIMEPart) and not (is_choice and part is not body and _is_said(part)):
             yield from _leaves(part, body)
 
 
-def _is_said(part: EmailMessage) -> bool:
+def _is_said(part: MIMEPart) -> bool:
     """Tell whether it is words of the mail itself, and no file."""
     is_text = part.get_content_type() in ("text/plain", "text/html")
     return is_text and not part.get_filename() and not part.is_attachment()
 
 
-def _name_of(part: EmailMessage) -> str:
+def _name_of(part: MIMEPart) -> str:
     if name := part.get_filename():
         return name
     inner = part.get_payload(0) if part.get_content_type() == "message/rfc822" and part.is_multipart() else None
@@ -76,7 +76,7 @@ def _name_of(part: EmailMessage) -> str:
     return subject or part.get_content_type()
 
 
-def _words_of(part: EmailMessage) -> str:
+def _words_of(part: MIMEPart) -> str:
     payload = part.get_payload(decode=True)
     raw = payload if isinstance(payload, bytes) else b""
     try:

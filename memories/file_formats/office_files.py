@@ -76,7 +76,7 @@ def _within(node: Any, name: str) -> Iterator[Any]:
 def _text_of(node: Any) -> str:
     """Return the words of an element, as they are when all changes are accepted: what is deleted or
     moved away is left out."""
-    said = []
+    said: list[str] = []
     for each in _shown(node):
         match local(each):
             case "t":
