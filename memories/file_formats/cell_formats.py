@@ -20,6 +20,7 @@ BUILT_IN = {
     **dict.fromkeys((32, 33, 34, 35), "h:mm"),  # of East Asia
 }
 BUILT_IN |= {number: BUILT_IN[number].replace("#,##0", "#,##0.00") for number in (43, 44)}
+MOST_DIGITS = 40
 LONGEST = 255  # characters of a format
 LARGEST_DATE = 2_958_466  # the first day after 9999
 # What a format consists of: text to show, what is skipped or repeated, a bracket, or a sign.
@@ -55,12 +56,16 @@ class _Section:
 def shown(value: str, code: str, *, since_1904: bool = False) -> str:
     """Return a number as a cell of this format shows it; what is no number, or what the format does
     not fit, stays as it is."""
+    if len(value) > MOST_DIGITS or len(code) > LONGEST:
+        return value
     try:
         number = Decimal(value)
-    except ArithmeticError:
+        return _shown(number, value, code, since_1904=since_1904) if number.is_finite() else value
+    except ArithmeticError:  # more digits than are counted with
         return value
-    if not number.is_finite() or abs(number.adjusted()) > 300 or len(code) > LONGEST:
-        return value
+
+
+def _shown(number: Decimal, value: str, code: str, *, since_1904: bool) -> str:
     section, is_split = _section_of(number, _sections_of(code))
     if section is None:
         return _general(value)

@@ -131,7 +131,7 @@ def read_pptx(data: bytes) -> FileText:
 
 
 def _slide_text(archive: zipfile.ZipFile, name: str, without: tuple[str, ...] = ()) -> str:
-    root, said = xml_of(inside(archive, name)), []
+    root, said = xml_of(inside(archive, name)), list[str]()
     for shape in _shown(root):
         if local(shape) not in ("sp", "graphicFrame"):
             continue

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 
 LEAST_WIDTH = 35  # characters of a line of prose; what is narrower is a list or a form
+LONGEST_WORD = 40
 FULL, HALF = 0.75, 0.5  # of the usual width: a line as long runs on; one shorter ends its paragraph
 _BREAK = re.compile("\ufffe[ \t]*\r?\n?")  # by which pdfium marks a word that goes on in the next line
 _LINE = re.compile(r"\r\n?|\n")
@@ -31,22 +32,23 @@ def in_paragraphs(text: str, hyphenated: frozenset[str] = frozenset()) -> str:
     lines = [line.rstrip() for line in _LINE.split(_BREAK.sub("\u00ad\n", text))]
     widths = sorted(len(line) for line in lines if line)
     usual = widths[len(widths) * 4 // 5] if widths else 0
-    said: list[str] = []
+    said: list[list[str]] = []  # the pieces of each line that is written
     last = ""  # line as it stood
     for line in lines:
         if said and last and line and _runs_on(last, line, usual):
-            said[-1] = _joined(said[-1], line.lstrip(), hyphenated)
+            said[-1][-1], between = _joint(last.lstrip() if len(said[-1]) > 1 else last, line.lstrip(), hyphenated)
+            said[-1] += [between, line.lstrip()]
         else:
-            said.append(line)
+            said.append([line])
         last = line
-    return "\n".join(said).replace("\u00ad\n", "").removesuffix("\u00ad")
+    return "\n".join("".join(pieces) for pieces in said).replace("\u00ad\n", "").removesuffix("\u00ad")
 
 
 def _runs_on(line: str, following: str, usual: int) -> bool:
     start = following.lstrip()
-    if _BROKEN.search(line):
+    if _BROKEN.search(line[-LONGEST_WORD:]):
         return start[:1].isalpha() and (line[-1] == "\u00ad" or len(line) >= usual * HALF)
-    if _RANGE.search(line) and start[:1].isdigit():
+    if _RANGE.search(line[-3:]) and start[:1].isdigit():
         return True
     if usual < LEAST_WIDTH or _NEW.match(start) or _is_row(line) or _is_row(following):
         return False
@@ -63,11 +65,12 @@ def _is_row(line: str) -> bool:
     return numbers * 2 > len(words) or "\t" in line or "   " in line or " | " in line
 
 
-def _joined(before: str, after: str, hyphenated: frozenset[str]) -> str:
-    if _RANGE.search(before):
-        return before + after
-    broken, word = _BROKEN.search(before), _FIRST_WORD.match(after)
+def _joint(before: str, after: str, hyphenated: frozenset[str]) -> tuple[str, str]:
+    """Return the line before as it is written, and what stands between it and the one after."""
+    if _RANGE.search(before[-3:]):
+        return before, ""
+    broken, word = _BROKEN.search(before[-LONGEST_WORD:]), _FIRST_WORD.match(after)
     if broken is None or word is None:
-        return f"{before} {after}"
+        return before, " "
     keeps = word[0][0].isupper() or f"{broken[1]}-{word[0]}".lower() in hyphenated
-    return f"{before[:-1]}{'-' if keeps else ''}{after}"
+    return before[:-1], "-" if keeps else ""

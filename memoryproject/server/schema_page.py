@@ -50,10 +50,8 @@ def view(request: HttpRequest) -> HttpResponseBase:
     language = "json" if name.endswith("json") else "yaml"
     text, etag = schema(language)
     if (prefix := get_script_prefix()) != "/":  # behind a proxy at a sub-path
-        text, etag = (
-            text.replace(*(OWN_SERVER[language] % path for path in (b"/", prefix.encode()))),
-            f'{etag[:-1]}{prefix}"',
-        )
+        root, own = (OWN_SERVER[language] % path for path in (b"/", prefix.encode()))
+        text, etag = text.replace(root, own), f'{etag[:-1]}{prefix}"'
     response = HttpResponse(text, content_type=TYPES[name])
     response.headers["Content-Disposition"] = f'inline; filename="memoryproject.{language}"'
     response.headers["ETag"] = etag
