@@ -24,6 +24,7 @@ from memoryproject.postgres import databases
 from memoryproject.postgres.embedded_postgres import Home
 from memoryproject.server.front.lanes import API
 from memoryproject.server.front.presented import SESSION_COOKIE
+from memoryproject.server.static_files import own_file
 
 # In a checkout, templates and styles lie beside the packages; a wheel has them in this one.
 PACKAGE = Path(__file__).resolve().parent
@@ -110,6 +111,7 @@ INSTALLED_APPS = [
     *(["bench"] if not IS_INSTALLED and (BASE_DIR / "bench" / "apps.py").is_file() else []),
 ]
 MIDDLEWARE = [
+    "workspaces.middleware.PrefixMiddleware",
     "workspaces.middleware.RequestIdMiddleware",
     "workspaces.middleware.PageHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -190,6 +192,10 @@ LOCALE_PATHS = [BASE_DIR / "locale"]  # `makemessages` begins a language there
 
 # Static files: served from the installed packages, so no step collects them.
 STATIC_URL = "/static/"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "memoryproject.server.static_files.PrefixedStaticFiles"},
+}
 STATICFILES_DIRS = [FILES / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
@@ -201,10 +207,10 @@ UNFOLD = {
     "SITE_HEADER": "memoryproject",
     "SITE_SUBHEADER": "the memory you can check, correct and prove",
     "SITE_URL": None,
-    "SITE_ICON": "/static/memoryproject/logo.svg",
-    "SITE_FAVICONS": [{"rel": "icon", "href": "/static/memoryproject/logo.svg", "type": "image/svg+xml"}],
-    "STYLES": ["/static/memoryproject/desk.css"],
-    "SCRIPTS": [f"/static/memoryproject/{name}.js" for name in ("desk", "jump", "work")],
+    "SITE_ICON": own_file("logo.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "href": own_file("logo.svg"), "type": "image/svg+xml"}],
+    "STYLES": [own_file("desk.css")],
+    "SCRIPTS": [own_file(f"{name}.js") for name in ("desk", "jump", "work")],
     "SHOW_HISTORY": False,
     "SHOW_BACK_BUTTON": False,
     "BORDER_RADIUS": "6px",

@@ -23,6 +23,8 @@ from memories.documents.hidden_words import words_at
 from memories.errors import Invalid, UnreadableAnswer
 from memories.events import read_events
 from memories.file_formats import assembly
+from memories.file_formats.cell_formats import shown
+from memories.file_formats.paragraphs import in_paragraphs
 from memories.index import entries
 from memories.ingest import judged_messages
 from memories.judge.pieces import pieces_of
@@ -252,6 +254,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "documents.chunks.density_of": chunks.density_of,
     "file_formats.assembly.Assembly.add": lambda text: assembly.Assembly().add(text),
     "file_formats.assembly.Assembly.add_part": lambda text: assembly.Assembly().add_part("page", "", text),
+    "file_formats.cell_formats.shown": lambda text: shown(text, "0.00"),
+    "file_formats.paragraphs.in_paragraphs": in_paragraphs,
     "file_formats.assembly.headings_of": assembly.headings_of,
     "file_formats.assembly.storable": assembly.storable,
     "file_formats.assembly.tidied": assembly.tidied,

@@ -20,6 +20,7 @@ class McpAnswer:
     body: Any
     headers: dict[str, str]
     environ: dict[str, Any]
+    length: int = 0
 
     @property
     def result(self) -> Any:
@@ -87,7 +88,7 @@ class McpCaller:
         }
         head, content = async_to_sync(_respond)(asked, body)
         text = json.loads(content) if content else None
-        return McpAnswer(head["status"], text, dict(head["headers"]), asked)
+        return McpAnswer(head["status"], text, dict(head["headers"]), asked, len(content))
 
 
 async def _respond(environ: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:

@@ -16,6 +16,7 @@ from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
 from django.http import HttpRequest, HttpResponseBase
+from django.urls import get_script_prefix, set_script_prefix
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
@@ -37,6 +38,8 @@ SEEN_AT = "seen_at"
 LOOKED_AT = "looked_at"  # a cookie, and the attribute of a request from which it is made
 WRITTEN_TIMES = 24  # times within a session's lifetime
 
+# The path below which a proxy serves this server, and which it takes off before it asks.
+PREFIX = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~-]{1,64}){1,8}")
 ADMIN, REDOC = "/admin/", "/api/redoc"
 # Unfold's, Swagger's and our own pages have inline styles, but no inline scripts.
 POLICY = (
@@ -89,6 +92,26 @@ class RequestIdMiddleware:
             log_lines.request_id.reset(token)
         response.headers["X-Request-Id"] = request.META["REQUEST_ID"]
         return response
+
+
+class PrefixMiddleware:
+    """Lets all addresses in an answer begin with the path that a proxy names in X-Forwarded-Prefix.
+    What is no path is passed over: who sends it gets links that lead nowhere, and nobody else."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        prefix = request.META.get("HTTP_X_FORWARDED_PREFIX", "").rstrip("/")
+        if not PREFIX.fullmatch(prefix):
+            return self.get_response(request)
+        before = get_script_prefix()
+        request.META["SCRIPT_NAME"], request.path = prefix, f"{prefix}{request.path_info}"
+        set_script_prefix(f"{prefix}/")
+        try:
+            return self.get_response(request)
+        finally:
+            set_script_prefix(before)
 
 
 def note(request: HttpRequest, response: HttpResponseBase) -> None:
@@ -209,7 +232,8 @@ class LookedAtMiddleware:
         now = getattr(request, LOOKED_AT, "")
         if now and now != request.COOKIES.get(LOOKED_AT):
             secure = settings.SESSION_COOKIE_SECURE
-            response.set_cookie(LOOKED_AT, now, path=ADMIN, secure=secure, httponly=True, samesite="Lax")
+            path = f"{get_script_prefix()}{ADMIN[1:]}"
+            response.set_cookie(LOOKED_AT, now, path=path, secure=secure, httponly=True, samesite="Lax")
         return response
 
 
@@ -222,7 +246,7 @@ class PageHeadersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if response.headers.get("Content-Type", "").startswith("text/html"):
-            found = (policy for path, policy in BY_PATH.items() if request.path.startswith(path))
+            found = (policy for path, policy in BY_PATH.items() if request.path_info.startswith(path))
             response.headers.setdefault("Content-Security-Policy", next(found, PLAIN))
             response.headers["Permissions-Policy"] = PERMISSIONS
         return response

@@ -11,7 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, get_script_prefix, path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
@@ -93,7 +93,7 @@ def ingest_hint(request: HttpRequest, title: str, text: str = "") -> Empty:
     """Return the text of an empty page that says how to send the first words."""
     workspace = access_of(request).workspaces().order_by("name").first()
     slug = workspace.slug if workspace else "<workspace>"
-    url = request.build_absolute_uri(f"/api/v1/workspaces/{slug}/memories/ingest")
+    url = request.build_absolute_uri(f"{get_script_prefix()}api/v1/workspaces/{slug}/memories/ingest")
     return Empty(title, text or "Tell it something with a key:", INGEST.format(url=url))
 
 

@@ -197,7 +197,7 @@ def _in_progress() -> Problem:
 
 def _digest(request: Request) -> bytes:
     body = json.dumps(request.data, sort_keys=True, default=_digest_of_file)
-    return hashlib.sha256(f"{request.path}\n{body}".encode()).digest()
+    return hashlib.sha256(f"{request.path_info}\n{body}".encode()).digest()
 
 
 def _digest_of_file(file: UploadedFile) -> str:

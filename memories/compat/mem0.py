@@ -27,7 +27,7 @@ from memories.compat.client_view import (
     roots_of,
     wait_for_erasure,
 )
-from memories.compat.mem0_filter import ENTITIES, Name, filter_of, sent
+from memories.compat.mem0_filter import ENTITIES, Name, filter_of, filter_to_forget, sent
 from memories.errors import Invalid, NotFound, needed
 from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.waited_ingest import USUAL_WAIT, session_waited_for, wait_for_ingest
@@ -366,8 +366,9 @@ class MemoriesMem0View(AddView, ListMem0View):
         return self.listed(request, filter_of(request.query_params.dict()))
 
     def delete(self, request: Request) -> Response:
-        self.forget_all(filter_of(request.query_params.dict()))
-        return Response({"message": "Memories deleted successfully!"})
+        there_were = self.forget_all(filter_to_forget(request.query_params.dict()))
+        done = "Memories deleted successfully!" if there_were else "Nothing was deleted: no memory is of these ids."
+        return Response({"message": done})
 
 
 class MemoryMem0View(Mem0View):
@@ -434,6 +435,9 @@ class EntitiesMem0View(Mem0View):
                 }
                 for row in named.order_by(column)
             ]
+        if "page" not in request.query_params and "page_size" not in request.query_params:
+            # mem0's client asks for no second page, and deletes all users by this list.
+            return Response({"count": len(results), "next": None, "previous": None, "results": results})
         at = page_of(request)
         return Response(at.answer(request, len(results), results[at.first : at.last]))
 

@@ -32,20 +32,35 @@ OPERATORS = {
     "icontains": "contains",
 }
 ANY = "*"
+EMPTY = "Is empty: say whose, or leave it out."
+UNSAID = frozenset(("null", "none", "undefined", "nan"))  # as a program writes a value that it lacks
 JOINTS = {"AND": "and", "OR": "or"}
 DEEPEST = 10
 
 
 def filter_of(given: Mapping[str, Any]) -> Filter:
-    """Return the filter of a request, in `filters` or beside it. Raises Invalid without one."""
+    """Return the filter of a request, in `filters` or beside it. Raises Invalid without one, and
+    for an id that is empty: it would name nobody, or, left out, all."""
     tree = given.get("filters") or {}
     if not isinstance(tree, dict):
         raise Invalid("filters", "Must be an object.")
     beside = {name: given[name] for name in ENTITIES if given.get(name) is not None}
     parts = [part for part in (tree, beside) if part]
+    for name, value in beside.items():
+        if isinstance(value, str) and not value.strip():
+            raise Invalid(name, EMPTY)
     if not parts:
         raise Invalid("filters", f"Name whose memories: one of {', '.join(ENTITIES)}.")
     return filters.parse({"and": [_translated(part, "filters") for part in parts]}, ("memories",))
+
+
+def filter_to_forget(given: Mapping[str, Any]) -> Filter:
+    """Return the filter of what is to be forgotten, as `filter_of`; an id that a program wrote for
+    none names nobody. Raises Invalid."""
+    for name in ENTITIES:
+        if str(given.get(name, "")).strip().lower() in UNSAID:
+            raise Invalid(name, f"{given[name]!r} names nobody: nothing was deleted.")
+    return filter_of(given)
 
 
 def _translated(given: Any, path: str, depth: int = 0) -> dict[str, Any]:
@@ -76,6 +91,8 @@ def _translated(given: Any, path: str, depth: int = 0) -> dict[str, Any]:
 
 
 def _conditions(field: str, wanted: Any, path: str) -> list[dict[str, Any]]:
+    if field in ENTITIES.values() and (wanted is None or (isinstance(wanted, str) and not wanted.strip())):
+        raise Invalid(path, EMPTY)
     if wanted == ANY:
         return [{"field": field, "op": "exists", "value": True}]
     if not isinstance(wanted, dict):

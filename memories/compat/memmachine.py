@@ -108,6 +108,8 @@ class DeleteProjectView(MemMachineView):
     def post(self, request: Request) -> Response:
         refuse_erasing(self.scope)
         asked = read(ProjectNames, request.data)
+        if "project_id" not in request.data:
+            raise Invalid("project_id", "Name the project that is to be deleted.")
         project = project_of(self.scope, asked)
         for row in features_of(self.scope, asked.project).filter(**{f"metadata__{PROJECT}": asked.project}):
             edit_features.delete(self.scope, row.pk, "Its project was deleted.")

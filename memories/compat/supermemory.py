@@ -243,7 +243,7 @@ class SupermemoryBulkView(SupermemoryView):
         for document_id in ids:
             erased(self.scope, document_id, until)
         tags = {"containerTags": asked.tags} if asked.tags else {}
-        answer = {"success": not errors, "deletedCount": len(ids), "errors": errors}
+        answer = {"success": bool(ids) and not errors, "deletedCount": len(ids), "errors": errors}
         return Response(answer | tags)
 
 

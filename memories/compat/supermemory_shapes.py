@@ -48,7 +48,10 @@ Score = Annotated[Number, Field(ge=0, le=1)]
 CustomId = Annotated[Text, Field(max_length=150), NullIs("")]
 
 
-TYPES = {"repository": "github_markdown"}
+TYPES = {
+    "repository": "github_markdown",
+    **dict.fromkeys(("document", "spreadsheet", "presentation", "email", "ebook", "archive"), "text"),
+}
 SHOWN_OF_A_HIT = ("title", "type", "metadata", "url", "customId", "createdAt", "updatedAt")
 
 

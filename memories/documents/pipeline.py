@@ -26,7 +26,7 @@ from memories.documents.document_queue import MAX_ATTEMPTS as MAX_ATTEMPTS
 from memories.documents.document_queue import QUEUE
 from memories.documents.document_queue import due as due
 from memories.documents.document_store import allowed_by, allowed_in
-from memories.documents.fetch_document import UNTIL_ROOM, NotNow, fetch_document, is_elsewhere
+from memories.documents.fetch_document import UNTIL_ROOM, NotNow, fetch_document, is_elsewhere, is_repository
 from memories.documents.hidden_words import (
     HiddenWords,
     hide_words,
@@ -200,7 +200,8 @@ class DocumentRun:
         self.enter(State.EXTRACTING)
         found = self.read_source()
         if not found.text.strip():
-            raise FileRefused("no_text", "There is no text in it.")
+            left_out = ", ".join(f"{each['part']} ({each['code']})" for each in found.warnings[:5])
+            raise FileRefused("no_text", f"There is no text in it. Left out: {left_out or 'nothing'}.")
         self.leave({"characters": len(found.text), "pages": found.pages})
         advance()
         digest = hashlib.sha256(found.text.encode()).hexdigest()
@@ -282,7 +283,7 @@ class DocumentRun:
         ]
         row.warnings = row.warnings[:200]
         if row.type == Document.Type.TEXT and found.type in Document.Type.values:
-            row.type = found.type
+            row.type = Document.Type.REPOSITORY if is_repository(row) else found.type
         if not QUEUE.held(row).update(warnings=row.warnings, type=row.type, **values):
             raise TakenOver
 

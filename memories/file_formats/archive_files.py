@@ -4,6 +4,7 @@ import io
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
@@ -75,27 +76,47 @@ def own(node: Any, name: str) -> str:
     return next((v for k, v in node.attrib.items() if k.rpartition("}")[2] == name), "")
 
 
-def read_archive(data: bytes, kind: str, read: Callable[[bytes, str], FileText]) -> FileText:
+@dataclass(slots=True)
+class Budget:
+    """What an archive may still unpack, with all archives in it."""
+
+    files: int = MOST_FILES
+    size: int = LARGEST
+
+    def spend(self, size: int) -> None:
+        """Raises FileRefused: `bomb`."""
+        self.files, self.size = self.files - 1, self.size - size
+        if self.size < 0:
+            raise FileRefused("bomb", f"All that is packed in it has more than {LARGEST:,} bytes.")
+
+
+def read_archive(data: bytes, kind: str, read: Callable[[bytes, str], FileText], budget: Budget) -> FileText:
     """Read an archive: `read` is called with each file and its name. Raises FileRefused: `bomb`,
     `damaged`."""
     made, warnings, number = Assembly(), [], 0
     for name, content in _of_zip(data) if kind == "zip" else _of_tar(data):
         if name.endswith("/") or any(part in f"/{name}" for part in PASSED_OVER):
             continue
-        number += 1
-        if number > MOST_FILES:
+        budget.spend(len(content))
+        if budget.files < 0:
             warnings.append({"code": "too_large", "part": name})
             break
+        number += 1
         try:
             found = read(content, name)
         except FileRefused as refusal:
+            if refusal.code == "bomb" and budget.size < 0:
+                raise
             warnings.append({"code": refusal.code, "part": name})
             continue
         place = made.add_part("file", name, found.text)
         if place.end > place.start:
+            if found.extractor == "archive":
+                for part in found.parts:
+                    part.label = f"{name}/{part.label}"[:300] if part.kind == "file" else part.label
             made.put(found.parts, place.start)
         warnings += [each | {"part": f"{name}, {each.get('part', '')}"} for each in found.warnings]
-    return made.done(type="repository", extractor="archive", pages=number, warnings=warnings[:200])
+    return made.done(type="archive", extractor="archive", pages=number, warnings=warnings[:200])
 
 
 def _of_zip(data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -1,6 +1,7 @@
 """The text of a file while it is put together, with the places of its parts."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,6 +121,11 @@ def tidied(text: str) -> str:
     """Return the text without blanks at the ends of lines and of the whole, and with at most one
     empty line in a row."""
     return _HOLES.sub("\n\n", _BLANKS.sub("\n", text)).strip("\n \t\f")
+
+
+def table_text(rows: Iterable[Sequence[str]]) -> str:
+    """Return a table with a line for each row; rows without a word are left out."""
+    return "\n".join(" | ".join(row) for row in rows if any(row))
 
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(\S[^\n]{0,300})$", re.MULTILINE)

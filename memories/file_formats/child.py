@@ -13,7 +13,7 @@ from importlib import import_module
 
 import msgspec
 
-from memories.file_formats.archive_files import read_archive
+from memories.file_formats.archive_files import Budget, read_archive
 from memories.file_formats.assembly import FileRefused, FileText, storable
 from memories.file_formats.known_formats import FORMATS, kind_of
 
@@ -22,6 +22,7 @@ MEGABYTE = 1 << 20
 # An engine for pictures has models of its own, and takes the rest when it is loaded.
 MEMORY, MEMORY_OF_PICTURES = 1024 * MEGABYTE, 3072 * MEGABYTE
 FILES = 128
+DEEPEST = 3  # archives around an archive
 
 
 class Answer(msgspec.Struct):
@@ -44,15 +45,17 @@ def bound(seconds: int, memory: int = MEMORY) -> None:
         system.unshare(NEW_USER | NEW_NETWORK)
 
 
-def read_file(data: bytes, name: str, *, depth: int = 0) -> FileText:
-    """Return the text of a file. Raises FileRefused."""
+def read_file(data: bytes, name: str, *, depth: int = 0, budget: Budget | None = None) -> FileText:
+    """Return the text of a file; `depth` is the number of archives around it, which share their
+    budget. Raises FileRefused."""
     kind = kind_of(data, name)
     if kind == "media":
         raise FileRefused("no_transcriber", "No transcriber is configured for sound and video.")
     if kind in ("zip", "tar"):
-        if depth:
-            raise FileRefused("unsupported_type", "An archive inside of an archive is not read.")
-        found = read_archive(data, kind, partial(read_file, depth=1))
+        if depth > DEEPEST:
+            raise FileRefused("unsupported_type", f"An archive is read in at most {DEEPEST} others.")
+        budget = budget or Budget()
+        found = read_archive(data, kind, partial(read_file, depth=depth + 1, budget=budget), budget)
     else:
         module, _, function = FORMATS[kind].reader.partition(".")
         package = f"memories.file_formats.{module}"

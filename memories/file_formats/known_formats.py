@@ -9,6 +9,7 @@ import puremagic
 
 from memories.file_formats.archive_files import opened
 from memories.file_formats.assembly import FileRefused
+from memories.file_formats.encodings import MARKS, encoding_by_zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ FORMATS = {
     "json": FileFormat("application/json", "plain_text_files.read_json", "json jsonl"),
     "ipynb": FileFormat("application/x-ipynb+json", "plain_text_files.read_notebook", "ipynb"),
     "xml": FileFormat("application/xml", "plain_text_files.read_xml", "xml svg"),
-    "rtf": FileFormat("application/rtf", "plain_text_files.read_rtf", "rtf", (b"{\\rtf",)),
+    "rtf": FileFormat("application/rtf", "plain_text_files.read_rtf", "rtf", (b"{\\rtf",), type="document"),
     "source": FileFormat(
         "text/x-source",
         "plain_text_files.read_source",
@@ -54,17 +55,24 @@ FORMATS = {
         f"{OPEN_XML}.wordprocessingml.document",
         "office_files.read_docx",
         inside="word/document.xml",
+        type="document",
     ),
-    "xlsx": FileFormat(f"{OPEN_XML}.spreadsheetml.sheet", "office_files.read_xlsx", inside="xl/workbook.xml"),
+    "xlsx": FileFormat(
+        f"{OPEN_XML}.spreadsheetml.sheet",
+        "office_files.read_xlsx",
+        inside="xl/workbook.xml",
+        type="spreadsheet",
+    ),
     "pptx": FileFormat(
         f"{OPEN_XML}.presentationml.presentation",
         "office_files.read_pptx",
         inside="ppt/presentation.xml",
+        type="presentation",
     ),
-    "odt": FileFormat("application/vnd.oasis.opendocument.text", "office_files.read_odt"),
-    "eml": FileFormat("message/rfc822", "mail_files.read_eml", "eml"),
-    "msg": FileFormat("application/vnd.ms-outlook", "mail_files.read_msg"),
-    "epub": FileFormat("application/epub+zip", "epub_files.read_epub", inside="META-INF/container.xml"),
+    "odt": FileFormat("application/vnd.oasis.opendocument.text", "office_files.read_odt", type="document"),
+    "eml": FileFormat("message/rfc822", "mail_files.read_eml", "eml", type="email"),
+    "msg": FileFormat("application/vnd.ms-outlook", "mail_files.read_msg", type="email"),
+    "epub": FileFormat("application/epub+zip", "epub_files.read_epub", inside="META-INF/container.xml", type="ebook"),
     "zip": FileFormat("application/zip"),
     "tar": FileFormat("application/x-tar", starts=(b"\x1f\x8b", b"BZh", b"\xfd7zXZ")),
     "media": FileFormat("application/octet-stream"),
@@ -126,10 +134,9 @@ def _of_signature(kind: str, data: bytes) -> str:
 
 
 def _is_binary(data: bytes) -> bool:
-    head = data[:4096]
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return False  # UTF-16 by its mark
-    return b"\0" in head
+    return (
+        b"\0" in data[:4096] and not data.startswith(tuple(mark for mark, _ in MARKS)) and not encoding_by_zeros(data)
+    )
 
 
 def _of_magic(data: bytes, name: str) -> str:

@@ -4,13 +4,21 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from memories.file_formats.archive_files import inside, local, opened, own, xml_of
-from memories.file_formats.assembly import Assembly, FileText, headings_of
+from memories.file_formats.assembly import Assembly, FileText, headings_of, table_text
+from memories.file_formats.cell_formats import BUILT_IN, shown
 
 _HEADING_STYLE = re.compile(r"(?:heading|title|berschrift|titre)\s*(\d?)$", re.IGNORECASE)
 MOST_CELLS = 2_000_000
+# What holds paragraphs, rows or cells, and is none of them.
+HOLDERS = ("body", "sdt", "sdtContent", "smartTag", "ins", "moveTo", "customXml")
+# What tracked changes took away, and what is there for readers of an older format.
+GONE = ("del", "moveFrom", "Fallback")
+# Of the files that python-docx and python-pptx begin with.
+DATES_OF_TEMPLATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z")
 
 
 def read_docx(data: bytes) -> FileText:
@@ -32,7 +40,7 @@ def _blocks(root: Any) -> Iterator[Any]:
     for node in root:
         if local(node) in ("p", "tbl"):
             yield node
-        elif local(node) in ("body", "sdt", "sdtContent", "smartTag", "ins", "customXml"):
+        elif local(node) in HOLDERS:
             yield from _blocks(node)
 
 
@@ -47,17 +55,29 @@ def _paragraph_text(node: Any) -> str:
 
 
 def _table_text(node: Any) -> str:
+    """Return a table with a line for each row; a table in a cell is words of that cell."""
     rows = []
-    for row in _all(node, "tr"):
-        cells = [" ".join(_text_of(cell).split()) for cell in row if local(cell) == "tc"]
-        rows.append(" | ".join(cells))
-    return "\n".join(rows)
+    for row in _within(node, "tr"):
+        if any(local(mark) in GONE for marks in row if local(marks) == "trPr" for mark in marks):
+            continue
+        rows.append([" ".join(_text_of(cell).split()) for cell in _within(row, "tc")])
+    return table_text(rows)
+
+
+def _within(node: Any, name: str) -> Iterator[Any]:
+    """Yield the rows of a table, or the cells of a row, but none of a table within a cell."""
+    for each in node:
+        if local(each) == name:
+            yield each
+        elif local(each) in HOLDERS:
+            yield from _within(each, name)
 
 
 def _text_of(node: Any) -> str:
-    """Return the words of an element; deleted ones are left out."""
-    said = []
-    for each in node.iter():
+    """Return the words of an element, as they are when all changes are accepted: what is deleted or
+    moved away is left out."""
+    said: list[str] = []
+    for each in _shown(node):
         match local(each):
             case "t":
                 said.append(each.text or "")
@@ -65,9 +85,18 @@ def _text_of(node: Any) -> str:
                 said.append("\t")
             case "br" | "cr":
                 said.append("\n")
+            case "noBreakHyphen":
+                said.append("-")
             case "p" if said and each is not node:
                 said.append("\n")
     return "".join(said)
+
+
+def _shown(node: Any) -> Iterator[Any]:
+    yield node
+    for each in node:
+        if local(each) not in GONE:
+            yield from _shown(each)
 
 
 def _all(node: Any, name: str) -> Iterator[Any]:
@@ -80,8 +109,11 @@ def _core(archive: zipfile.ZipFile) -> dict[str, str]:
         root = xml_of(inside(archive, "docProps/core.xml"))
     except KeyError:
         return {}
-    names = {"title": "title", "creator": "author", "created": "published_at"}
-    found = {names[local(n)]: (n.text or "").strip() for n in root if local(n) in names}
+    told = {local(n): (n.text or "").strip() for n in root}
+    # When it was saved last is when it said this; a template's own date says nothing of what was
+    # written into it.
+    dates = [told[name] for name in ("modified", "created") if told.get(name) and told[name] not in DATES_OF_TEMPLATES]
+    found = {"title": told.get("title"), "author": told.get("creator"), "published_at": next(iter(dates), "")}
     return {name: value for name, value in found.items() if value}
 
 
@@ -99,13 +131,16 @@ def read_pptx(data: bytes) -> FileText:
 
 
 def _slide_text(archive: zipfile.ZipFile, name: str, without: tuple[str, ...] = ()) -> str:
-    root, said = xml_of(inside(archive, name)), []
-    for shape in root.iter():
+    root, said = xml_of(inside(archive, name)), list[str]()
+    for shape in _shown(root):
         if local(shape) not in ("sp", "graphicFrame"):
             continue
         if any(own(holder, "type") in without for holder in _all(shape, "ph")):
             continue
-        said += [text for p in _all(shape, "p") if (text := _text_of(p).strip())]
+        if tables := [*_all(shape, "tbl")]:
+            said += map(_table_text, tables)
+        else:
+            said += [text for p in _all(shape, "p") if (text := _text_of(p).strip())]
     return "\n".join(said)
 
 
@@ -131,39 +166,72 @@ def _related(archive: zipfile.ZipFile, name: str, kind: str, order: str = "") ->
     return [target for target in targets.values() if target in names]
 
 
-def read_xlsx(data: bytes) -> FileText:
-    with opened(data) as archive:
-        shared: list[str] = []
-        if "xl/sharedStrings.xml" in archive.namelist():
+@dataclass(slots=True)
+class _Book:
+    """What cells refer to; `bare` counts formulas of a sheet whose value the file does not hold."""
+
+    shared: list[str]
+    formats: list[str]
+    since_1904: bool
+    cells: int = 0
+    bare: int = 0
+
+    @classmethod
+    def of(cls, archive: zipfile.ZipFile, workbook: Any) -> Self:
+        shared, formats, names = list[str](), list[str](), set(archive.namelist())
+        if "xl/sharedStrings.xml" in names:
             texts = xml_of(inside(archive, "xl/sharedStrings.xml"))
             shared = [" ".join(_text_of(node).split()) for node in texts if local(node) == "si"]
+        if "xl/styles.xml" in names:
+            styles = xml_of(inside(archive, "xl/styles.xml"))
+            codes = {own(each, "numFmtId"): own(each, "formatCode") for each in _all(styles, "numFmt")}
+            known = {str(number): code for number, code in BUILT_IN.items()} | codes
+            kept = (each for cells in _all(styles, "cellXfs") for each in cells if local(each) == "xf")
+            formats = [known.get(own(each, "numFmtId"), "") for each in kept]
+        since_1904 = any(own(each, "date1904") in ("1", "true") for each in _all(workbook, "workbookPr"))
+        return cls(shared, formats, since_1904)
+
+    def text_of(self, cell: Any) -> str:
+        self.cells += 1
+        kind, style = own(cell, "t"), own(cell, "s")
+        if kind == "inlineStr":
+            return " ".join(_text_of(cell).split())
+        parts = {local(node): node.text or "" for node in cell}
+        value = parts.get("v", "")
+        if not value and "f" in parts and kind != "str":
+            self.bare += 1
+            return f"={parts['f']}"
+        if kind == "s":
+            return self.shared[int(value)] if value.isdigit() and int(value) < len(self.shared) else ""
+        if kind == "b":
+            return {"1": "TRUE", "0": "FALSE"}.get(value, value)
+        code = self.formats[int(style)] if style.isdigit() and int(style) < len(self.formats) else ""
+        if not value or kind not in ("", "n"):
+            return value
+        return shown(value, code or "General", since_1904=self.since_1904)
+
+
+def read_xlsx(data: bytes) -> FileText:
+    with opened(data) as archive:
         sheets = _related(archive, "xl/workbook.xml", "worksheet", "sheet")
         root = xml_of(inside(archive, "xl/workbook.xml"))
         labels = [own(node, "name") for node in _all(root, "sheet")]
-        made, cells = Assembly(), 0
+        made, book, warnings = Assembly(), _Book.of(archive, root), []
         for number, name in enumerate(sheets):
-            lines = []
+            lines, book.bare = [], 0
             for row in _all(xml_of(inside(archive, name)), "row"):
-                values = [_cell_text(cell, shared) for cell in row if local(cell) == "c"]
-                cells += len(values)
+                values = [book.text_of(cell) for cell in row if local(cell) == "c"]
                 if any(values):
                     lines.append(" | ".join(values))
-                if cells > MOST_CELLS:
+                if book.cells > MOST_CELLS:
                     break
             label = labels[number] if number < len(labels) else ""
             made.add_part("sheet", label, "\n".join(lines))
-        warnings = [{"code": "too_large", "part": "cells"}] if cells > MOST_CELLS else []
+            if book.bare:
+                warnings.append({"code": "formulas_without_value", "part": f"{label}: {book.bare}"})
+        if book.cells > MOST_CELLS:
+            warnings.append({"code": "too_large", "part": "cells"})
         return made.done(extractor="xlsx", pages=len(sheets), warnings=warnings, **_core(archive))
-
-
-def _cell_text(cell: Any, shared: list[str]) -> str:
-    kind = own(cell, "t")
-    if kind == "inlineStr":
-        return " ".join(_text_of(cell).split())
-    value = next((node.text or "" for node in cell if local(node) == "v"), "")
-    if kind == "s":
-        return shared[int(value)] if value.isdigit() and int(value) < len(shared) else ""
-    return {"1": "TRUE", "0": "FALSE"}.get(value, value) if kind == "b" else value
 
 
 def read_odt(data: bytes) -> FileText:

@@ -3,6 +3,7 @@
 import pypdfium2 as pdfium
 
 from memories.file_formats.assembly import Assembly, FileRefused, FileText
+from memories.file_formats.paragraphs import hyphenated_in, in_paragraphs
 from memories.file_formats.pictures import Reader, is_reader_there
 
 MOST_PAGES = 5_000
@@ -33,9 +34,11 @@ def read_pdf(data: bytes) -> FileText:
         if len(warnings) == pages:
             raise FileRefused("damaged", "No page of this PDF can be read.")
         sure = _read_scans(file, empty, texts, warnings) if empty else {}
+        kept = hyphenated_in(texts)
         for number, text in enumerate(texts):
             label = f"page {number + 1}"
-            made.add_part("page", label, text or "", confidence=sure.get(number))
+            said = text or "" if number in sure else in_paragraphs(text or "", kept)
+            made.add_part("page", label, said, confidence=sure.get(number))
         try:
             told = file.get_metadata_dict(skip_empty=True)
         except UnicodeDecodeError:  # its title or author is not text

@@ -8,25 +8,14 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from charset_normalizer import from_bytes
-
 from memories.file_formats.archive_files import xml_of
 from memories.file_formats.assembly import Assembly, FileRefused, FileText, TextPlace, headings_of
-
-MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-LOOKED_AT = 200_000  # bytes by which a text's encoding is told
+from memories.file_formats.encodings import encoding_of
 
 
 def decoded(data: bytes) -> str:
     """Return the text of bytes in whatever encoding; what cannot be read becomes U+FFFD."""
-    for mark, encoding in MARKS:
-        if data.startswith(mark):
-            return data.decode(encoding, errors="replace")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        best = from_bytes(data[:LOOKED_AT]).best()
-        return data.decode(best.encoding if best else "cp1252", errors="replace")
+    return data.decode(encoding_of(data), errors="replace")
 
 
 def read_text(data: bytes) -> FileText:

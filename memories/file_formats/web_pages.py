@@ -8,10 +8,11 @@ from lxml import etree
 from lxml import html as lxml_html
 from trafilatura.metadata import extract_metadata
 
-from memories.file_formats.assembly import Assembly, FileText, headings_of, storable, tidied
+from memories.file_formats.assembly import Assembly, FileText, headings_of, storable, table_text, tidied
 from memories.file_formats.plain_text_files import decoded
 
 HIDDEN = ("script", "style", "noscript", "template", "head", "svg")
+MOST_ROWS_LOOKED_AT = 20
 BLOCKS = frozenset("p div br li tr h1 h2 h3 h4 h5 h6 section article header footer table ul ol pre dd dt".split())
 
 
@@ -34,7 +35,8 @@ def read_html(data: bytes) -> FileText:
         told = None
     made = Assembly()
     made.add(text)
-    if not made.length:
+    if not made.length or _lost_rows(page, text):
+        made = Assembly()
         made.add(shown_text(page))
     made.parts = headings_of(made.text)
     return made.done(
@@ -51,13 +53,44 @@ def _named(told: Any, name: str) -> str:
     return str(getattr(told, name, None) or "")[:500]
 
 
-def shown_text(page: str) -> str:
-    """Return all words that a page shows; headings are marked as in Markdown."""
+def _root_of(page: str) -> Any:
+    """Return the page without what it does not show; None where it is no page."""
     try:
         root = lxml_html.fromstring(re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", page))
     except (etree.LxmlError, ValueError):
-        return ""
+        return None
     etree.strip_elements(root, *HIDDEN, etree.Comment, with_tail=False)
+    return root
+
+
+def _lost_rows(page: str, text: str) -> bool:
+    """Tell whether the cells of a table's row stand in lines of their own."""
+    if "<t" not in page.lower() or (root := _root_of(page)) is None:
+        return False
+    for row in root.xpath("//table[not(.//table)]//tr[count(td|th) > 1]")[:MOST_ROWS_LOOKED_AT]:
+        cells = [" ".join(cell.itertext()).split() for cell in row]
+        words = [cell[0] for cell in cells if cell]
+        if len(words) > 1 and all(word in text for word in words):
+            return not any(all(word in line for word in words) for line in text.split("\n"))
+    return False
+
+
+def _words_of(cell: Any) -> str:
+    has_blocks = any(each is not cell and each.tag in BLOCKS for each in cell.iter())
+    return " ".join((" " if has_blocks else "").join(cell.itertext()).split())
+
+
+def shown_text(page: str) -> str:
+    """Return all words that a page shows; headings are marked as in Markdown, and a row of a table
+    is a line."""
+    if (root := _root_of(page)) is None:
+        return ""
+    for table in root.xpath("//table[not(.//table)]"):  # no mere frame of others
+        rows = [[_words_of(cell) for cell in row] for row in table.iter("tr")]
+        heads = [" ".join(caption.itertext()) for caption in table.iter("caption")]
+        words, tail = "\n".join((*heads, table_text(rows))), table.tail
+        table.clear()
+        table.text, table.tail = words, tail
     said: list[str] = []
     for event, node in etree.iterwalk(root, events=("start", "end")):
         name = node.tag if isinstance(node.tag, str) else ""

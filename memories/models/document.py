@@ -140,6 +140,12 @@ class Document(Row):
         WEBPAGE = "webpage"
         ONEDRIVE = "onedrive"
         REPOSITORY = "repository"
+        DOCUMENT = "document"  # of a word processor
+        SPREADSHEET = "spreadsheet"
+        PRESENTATION = "presentation"
+        EMAIL = "email"
+        EBOOK = "ebook"
+        ARCHIVE = "archive"
 
     class Extract(models.TextChoices):
         AUTO = "auto"

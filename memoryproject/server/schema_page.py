@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.http.response import HttpResponse
+from django.urls import get_script_prefix
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
@@ -27,6 +28,8 @@ TYPES = {
     "json": "application/json",
 }
 RENDERERS = {"yaml": OpenApiYamlRenderer, "json": OpenApiJsonRenderer}
+# Where a schema says at which address its paths begin.
+OWN_SERVER = {"yaml": b"\n- url: %s\n", "json": b'"url": "%s"'}
 SOURCES = ("memories", "memoryproject", "workspaces")
 
 
@@ -46,6 +49,9 @@ def view(request: HttpRequest) -> HttpResponseBase:
         return page(not_found(f"This format (there is {', '.join(TYPES)})"), request)
     language = "json" if name.endswith("json") else "yaml"
     text, etag = schema(language)
+    if (prefix := get_script_prefix()) != "/":  # behind a proxy at a sub-path
+        root, own = (OWN_SERVER[language] % path for path in (b"/", prefix.encode()))
+        text, etag = text.replace(root, own), f'{etag[:-1]}{prefix}"'
     response = HttpResponse(text, content_type=TYPES[name])
     response.headers["Content-Disposition"] = f'inline; filename="memoryproject.{language}"'
     response.headers["ETag"] = etag

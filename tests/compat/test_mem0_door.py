@@ -1,6 +1,10 @@
 """Other servers' routes: who is let in. mem0's: their shapes and their errors."""
 
+import json
+import re
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -8,7 +12,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memories.belief import review
-from memories.models import Memory, MemorySession
+from memories.language.bounds import MOST_HITS
+from memories.models import Document, Episode, Memory, MemorySession
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
 from tests.client_routes import address_of, client_routes
 from tests.people import Person, with_key
@@ -307,6 +312,67 @@ def test_entities_come_in_pages(http: Caller, alice: Person) -> None:
     assert first["next"].endswith("?page=2&page_size=2")
     last = http.get("//v1/entities/", page=2, page_size=2).body
     assert ([row["name"] for row in last["results"]], last["next"]) == (["eve"], None)
+
+
+def test_a_client_that_asks_for_no_page_gets_all_entities(http: Caller, alice: Person) -> None:
+    names = [f"user-{at:03}" for at in range(MOST_HITS + 5)]
+    for name in names:
+        subject = Subject.objects.create(workspace=alice.workspace, external_id=name)
+        memory = Memory(workspace=alice.workspace, subject=subject, content="The box is full.", category="other")
+        Memory.objects.bulk_create([memory])
+    whole = http.get("//v1/entities/").body
+    assert ([row["name"] for row in whole["results"]], whole["next"]) == (names, None)
+
+
+NOBODIES: tuple[Any, ...] = ("", " ", "null", "None", "undefined", None)
+
+
+def deletions_of_nobody() -> Iterator[tuple[str, str, Any]]:
+    """Yield each deletion of each client's door that names nobody: method, address, body. A new
+    route of this kind has to be added to `BODIES`, or to the bodies here."""
+    for method, pattern in client_routes():
+        if method != "DELETE" and "delete" not in pattern or "<path:rest>" in pattern:
+            continue
+        known = BODIES.get((method, pattern))
+        for nobody in NOBODIES:
+            if "<" in pattern:
+                yield method, re.sub(r"<(?!str:kind)[^>]+>", quote(str(nobody)), pattern), None
+            elif pattern == "v1/memories/":
+                yield method, f"{pattern}?user_id={quote(str(nobody))}", None
+                yield method, f"{pattern}?agent_id={quote(str(nobody))}&user_id=ada", None
+            elif known is not None:
+                # Each id of the body in turn, alone in a list, in the list of an object, or plain.
+                for name, value in known.items():
+                    first = (
+                        [{**value[0], **dict.fromkeys(value[0], nobody)}] if isinstance(value[0], dict) else [nobody]
+                    )
+                    yield method, pattern, {**known, name: first if isinstance(value, list) else nobody}
+                yield method, pattern, {}
+            else:
+                yield method, pattern, dict.fromkeys(("project_id", "episodic_id", "semantic_id"), nobody)
+                yield method, pattern, {f"{kind}_ids": [nobody] for kind in ("episodic", "semantic")}
+
+
+def test_what_names_nobody_deletes_nothing_and_says_so(http: Caller, alice: Person, memory: Memory) -> None:
+    http.post("//v3/documents", {"content": "The box is full.", "containerTag": "ada", "customId": "box"})
+    message = {"content": "I like figs.", "metadata": {"user_id": "ada"}}
+    assert http.post("//api/v2/memories", {"messages": [message]}).status == 200  # of the project without a name
+    before = (len(alice.live()), Episode.objects.count(), Document.objects.count())
+    tried = set()
+    for method, address, body in deletions_of_nobody():
+        body = json.loads(json.dumps(body).replace("ROW", str(memory.pk)))
+        answer = http.call(method, f"//{address}".replace("<str:kind>", "user"), body)
+        assert answer.status >= 400 or answer.body["success"] is False, (method, address, body, answer.body)
+        tried.add((method, address.partition("?")[0]))
+    assert (len(alice.live()), Episode.objects.count(), Document.objects.count()) == before
+    assert len(tried) > 12
+    assert "Nothing was deleted" in http.delete("//v1/memories/", user_id="eve").body["message"]
+
+
+@pytest.mark.parametrize("wanted", [{"user_id": ""}, {"AND": [{"user_id": " "}]}, {"NOT": [{"run_id": None}]}])
+def test_an_empty_id_is_refused_by_what_reads_too(http: Caller, memory: Memory, wanted: dict[str, Any]) -> None:
+    answer = http.post("//v3/memories/", {"filters": wanted})
+    assert (answer.status, "Is empty" in answer.body["detail"]) == (400, True)
 
 
 def test_a_chain_begins_where_the_asker_may_see_it(http: Caller, alice: Person, bob: Person) -> None:

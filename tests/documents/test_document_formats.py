@@ -226,11 +226,9 @@ def test_what_cannot_be_read_says_why(name: str) -> None:
     assert refusal.value.code == code
 
 
-def test_a_page_without_text_is_counted_and_an_archive_in_an_archive_is_left_out() -> None:
+def test_a_page_without_text_is_counted() -> None:
     found = read_file(pdf(["", SAID]), "a.pdf")
     assert (found.pages, place_of(found, "page")) == (2, "page 2")
-    nested = read_file(zipped({"in.zip": zipped({"a.txt": "x"}), "b.txt": SAID}), "a.zip")
-    assert nested.warnings == [{"code": "unsupported_type", "part": "in.zip"}]
 
 
 def test_a_locked_pdf_says_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def test_search_database_has_the_arguments_and_fields_of_the_seed(alice: Person)
         "scopedDocumentIds",
     }
     assert tool["inputSchema"]["required"] == ["query"]
-    result = tool["outputSchema"]["$defs"]["DocumentResult"]["properties"]
+    result = tool["outputSchema"]["properties"]["results"]["items"]["properties"]
     assert result.keys() == {
         "documentId",
         "title",
@@ -217,7 +218,9 @@ def test_the_past_can_be_asked_for(alice: Person, memory: Memory) -> None:
     [
         ("search_memories", {}, "query: This field is required."),
         ("search_memories", {"query": "x", "limit": 99}, "less than or equal to 50"),
-        ("search_memories", {"query": 5}, "query: Not a valid string."),
+        ("search_memories", {"query": ["x"]}, "query: Not a valid string."),
+        ("search_memories", {"query": ""}, "query: This field may not be blank."),
+        ("search_memories", {"query": "x", "limit": "many"}, "limit: A valid integer is required."),
         ("search_memories", {"query": "x", "tag": 1}, "Unknown: tag. Known: query, user_id"),
         ("search_memories", {"query": "a\0b"}, "Null characters are not allowed."),
         ("search_memories", {"query": "x", "valid_at": "soon"}, "wrong format"),
@@ -473,3 +476,82 @@ def test_a_key_that_is_revoked_is_refused_by_its_next_call(alice: Person, memory
     revoke_key(ApiKey.objects.get(pk=alice.scope.key_id), actor="test")
     assert call(agent, "search_memories", memory).status == 401
     assert agent.send({}, method="GET").status == 405
+
+
+def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield each schema within a schema: names of fields are no keywords."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from parts_of(part)
+    if isinstance(schema, dict):
+        yield schema
+        for name, part in schema.items():
+            yield from parts_of(list(part.values()) if name == "properties" else part)
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_schemas_of_arguments_have_nothing_that_a_client_refuses(alice: Person, name: str) -> None:
+    [tool] = [t for t in mcp_caller(alice).ask("tools/list").result["tools"] if t["name"] == name]
+    taken = {"type", "properties", "required", "description", "items", "enum", "default", "format", "pattern"}
+    taken |= {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
+    for part in parts_of(tool["inputSchema"]):
+        assert part.keys() <= taken  # of Gemini's own Schema; one type each, no union
+        assert isinstance(part["type"], str)
+        assert part.get("format", "date-time") == "date-time"
+        assert part["type"] != "object" or part["properties"]
+        assert part["type"] != "array" or part["items"]
+        if "default" in part:
+            Draft202012Validator(part).validate(part["default"])
+    assert not [part for part in parts_of(tool["outputSchema"]) if part.keys() & {"$ref", "$defs"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("add_memory", {"messages": '[{"role": "user", "content": "I live in Varna."}]', "user_id": "ada"}),
+        ("add_memory", {"messages": {"role": "user", "content": "I live in Varna.", "id": 7}, "user_id": 12}),
+        ("add_memory", {"text": "I live in Varna.", "messages": [], "thread_id": "", "user_id": None}),
+        ("add_memory", {"text": "", "messages": ['{"role": "user", "content": "I live in Varna.", "name": ""}']}),
+        ("search_memories", {"query": "tea", "limit": "5", "user_id": "", "valid_at": ""}),
+        ("search_memories", {"query": "tea", "limit": 5.0, "known_at": None}),
+        ("search_memories", {"query": "tea", "limit": ""}),
+        ("get_context", {"query": "tea", "tokens": "500.0"}),
+        ("searchDatabase", {"query": "tea", "containerTags": '["shop"]', "includeSummary": "false"}),
+        ("searchDatabase", {"query": "tea", "containerTags": "shop", "scopedDocumentIds": []}),
+    ],
+)
+def test_arguments_are_taken_as_clients_send_them(alice: Person, name: str, given: dict[str, Any]) -> None:
+    answer = mcp_caller(alice).tool(name, **given)
+    assert not answer.is_error, answer.text
+    if name == "add_memory":
+        assert [each["content"] for each in answer.told["learned"]] == ["User lives in Varna"]
+
+
+def test_text_that_looks_like_json_stays_text(alice: Person) -> None:
+    answer = mcp_caller(alice).tool("search_memories", query='["tea"]', limit=" 3 ")
+    assert not answer.is_error
+    agent = mcp_caller(alice)
+    asked = {"name": "search_memories", "arguments": '{"query": "tea"}'}
+    assert not agent.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}).is_error
+
+
+def test_an_answer_is_as_long_as_it_says(alice: Person) -> None:
+    agent = mcp_caller(alice)
+    for params in ([], {"name": 5}, {}, {"name": "get_profile", "arguments": {"user_id": "ada"}}, 3, None):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+        answer = agent.send(body)
+        assert int(answer.headers["content-length"]) == answer.length
+
+
+def test_each_request_of_a_batch_is_answered(alice: Person) -> None:
+    agent = mcp_caller(alice)
+    listed = {"jsonrpc": "2.0", "id": "a", "method": "tools/list"}
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    said = {"name": "add_memory", "arguments": {"text": "I live in Varna.", "user_id": "ada"}}
+    added = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": said}
+    answer = agent.send([listed, note, added, {"jsonrpc": "2.0", "id": 3, "method": "fly"}, 5])
+    assert [one.get("id") for one in answer.body] == ["a", 2, 3, None]
+    assert answer.body[1]["result"]["structuredContent"]["learned"]
+    assert [("error" in one) for one in answer.body] == [False, False, True, True]
+    assert agent.send([note]).status == 202
+    assert agent.send([listed] * 21).status == 400

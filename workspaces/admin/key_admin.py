@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import get_script_prefix
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
@@ -220,9 +221,9 @@ class KeyAdmin(RowAdmin):
                 "key": key,
                 "secret": secret,
                 "key_url": self.page_of(key),
-                "url": request.build_absolute_uri(f"/api/v1/workspaces/{workspace.slug}/memories/"),
+                "url": request.build_absolute_uri(f"{get_script_prefix()}api/v1/workspaces/{workspace.slug}/memories/"),
                 "setups": agent_setups(
-                    request.build_absolute_uri("/").rstrip("/"),
+                    request.build_absolute_uri(get_script_prefix()).rstrip("/"),
                     secret,
                     settings.COMMAND,
                 ),

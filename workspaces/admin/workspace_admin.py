@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Model
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -95,7 +95,7 @@ class ConnectPage(AdminPage):
     template_name = "admin/workspaces/connect.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        url = self.request.build_absolute_uri("/").rstrip("/")
+        url = self.request.build_absolute_uri(get_script_prefix()).rstrip("/")
         setups = agent_setups(url, "KEY", settings.COMMAND)
         return super().get_context_data(**kwargs, opts=self.model_admin.opts, setups=setups, url=f"{url}/mcp")
 

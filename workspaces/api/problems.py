@@ -225,7 +225,7 @@ def page(problem: Problem, request: HttpRequest) -> HttpResponse:
 
 
 def is_html(request: HttpRequest) -> bool:
-    return request.path.startswith(HTML_PATHS)
+    return request.path_info.startswith(HTML_PATHS)
 
 
 @csrf_exempt

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
@@ -237,7 +237,7 @@ class InboxPage(InboxBase):
                 for each in self.members
             ],
             streams=[
-                f"/api/v1/workspaces/{slug}/events?{read_so_far}"
+                f"{get_script_prefix()}api/v1/workspaces/{slug}/events?{read_so_far}"
                 for slug in list(self.access.slugs.values())[:MOST_STREAMS]
             ],
             today=self.today(),
