@@ -36,6 +36,9 @@ def summaries(found: AnswersRead) -> Iterator[dict[str, Any]]:
 
 def answer_lines(found: AnswersRead) -> Iterator[str]:
     yield f"{found.conversations} conversations, {found.messages} messages; reader {found.reader}"
+    if found.left_out:
+        told = ", ".join(f"{count} {reason}" for reason, count in sorted(found.left_out.items()))
+        yield f"questions left out: {found.left_out.total()} ({told})"
     yield f"grader {found.grader}" if found.grader else "no grader: token F1 alone"
     yield (
         f"{'category':<26}{'context':<15}{'n':>6}{'F1':>8}{'grade':>8}{'unknown':>9}{'failed':>8}"
@@ -56,6 +59,7 @@ def answer_json(found: AnswersRead) -> dict[str, Any]:
         "grader": found.grader or None,
         "conversations": found.conversations,
         "messages": found.messages,
+        "leftOut": dict(found.left_out),
         "results": list(summaries(found)),
         "answers": found.rows,
     }

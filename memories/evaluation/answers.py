@@ -4,9 +4,10 @@ beside others, and the answers are compared with the published ones by token F1 
 Every answer of a model is kept by its prompt: a run that was broken off goes on, and nothing is paid for twice.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memories.evaluation.answer_f1 import answer_f1
@@ -64,12 +65,13 @@ class ReaderPrompt:
 
 @dataclass(slots=True)
 class AnswersRead:
-    """A row for each question and context."""
+    """A row for each question and context. `left_out` counts the questions that cannot be scored by the reason."""
 
     reader: str
     grader: str
     conversations: int = 0
     messages: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def groups(self) -> Iterator[tuple[str, int, str, list[dict[str, Any]]]]:
@@ -99,7 +101,7 @@ def spread(cases: Sequence[LabelledConversation], most: int) -> list[LabelledCon
         own = [question for at, question in enumerate(case.questions, before) if at in chosen]
         before += len(case.questions)
         if own:
-            found.append(LabelledConversation(case.name, case.transcripts, tuple(own), ()))
+            found.append(replace(case, questions=tuple(own)))
     return found
 
 
@@ -129,6 +131,7 @@ def evaluate(
             result.rows += threads.map(answered, list(prompts_of(case, wish)))
             result.conversations += 1
             result.messages += len(case.messages)
+            result.left_out.update(case.left_out)
     return result
 
 

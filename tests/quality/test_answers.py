@@ -89,6 +89,7 @@ def test_answers_are_measured_out_of_each_context(models: Models, tmp_path: Path
     assert found["evidence", 0]["f1"] > found["none", 0]["f1"]
     assert found["memory", 300]["cost"] == pytest.approx(100 / 1_000_000)
     assert "memory 300" in table
+    assert "questions left out: 1 (1 adversarial)" in table
     shapes = ElementTree.parse(picture).getroot()
     assert sum(each.tag.endswith("rect") for each in shapes) == 1 + 2 * 5
     kept = EvaluationRun.objects.get()
