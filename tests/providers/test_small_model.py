@@ -33,7 +33,7 @@ from tests.client_environments import CLIENTS, python_with
 from tests.people import Person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("small-model")]
-LONGEST = 300.0  # seconds of a call: a busy machine reads a prompt in more than one minute
+LONGEST = 900.0  # seconds of a call: a busy machine takes minutes for what an idle one does in seconds
 LONGEST_ANSWER = 256  # tokens, by its server's own settings
 MODEL = "qwen2.5-coder-0.5b"
 MOVED = "I moved to Lisbon in March, and I work as a carpenter there."
