@@ -158,8 +158,8 @@ def still_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
     return now
 
 
-# The trials: servers, clients of others by their own packages, faults, upgrades, every page in both
-# themes. Long, and asked for by --trials or by the name of the file.
+# The trials: servers, clients of others by their own packages, a small real model, faults, upgrades, every
+# page in both themes. Long, and asked for by --trials or by the name of the file.
 TRIALS = (
     "test_trials.py",
     "test_pages.py",
@@ -179,6 +179,7 @@ TRIALS = (
     "test_front_crowd.py",
     "test_frozen_database.py",
     "test_health_live.py",
+    "test_small_model.py",
 )
 # Processes that share the tests take these first: none is left alone with one at the end.
 LONGEST = (

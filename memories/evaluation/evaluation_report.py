@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from memories.evaluation.answer_report import answer_figures
 from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.dated_stories import DatedAnswers
@@ -150,8 +151,10 @@ def _rounded(values: dict[str, float]) -> dict[str, float]:
 
 
 def figures(found: dict[str, Any]) -> dict[str, float]:
-    """The numbers of a result by name, as `EvaluationRun` keeps them; of retrieval each mean,
+    """The numbers of a result by name, as `EvaluationRun` keeps them; of retrieval and answers each mean,
     of the others what was measured."""
+    if "results" in found:
+        return answer_figures(found["results"])
     if "rankings" not in found:
         return {name: value for name, value in found.items() if isinstance(value, int | float)}
     return {

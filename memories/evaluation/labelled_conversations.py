@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,15 @@ _turn = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`gold` are the ids of the messages that hold the answer; never empty."""
+    """`gold` are the ids of the messages that hold the answer, `answer` is the published one. `points` are what
+    an answer has to say, where that is given one by one; `asked_at` is None where nobody says."""
 
     text: str
     category: str
     gold: frozenset[str]
+    answer: str = ""
+    points: tuple[str, ...] = ()
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def _questions(label: Mapping[str, Any], known: set[str], left_out: Counter[str]
         evidence, category = asked.get("evidence"), CATEGORIES.get(asked["category"])
         gold = _turns(evidence, known)
         if gold and category:
-            yield Question(asked["question"], category, gold)
+            yield Question(asked["question"], category, gold, str(asked.get("answer", "")))
         elif not category:
             left_out["adversarial" if asked["category"] == ADVERSARIAL else "of no category"] += 1
         else:

@@ -178,9 +178,11 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
-def add_result_file(parser: ArgumentParser) -> None:
-    """The option `--json`."""
-    parser.add_argument("--json", type=_result_file, metavar="FILE", help="write the result there, too")
+def add_result_file(
+    parser: ArgumentParser, option: str = "--json", meaning: str = "write the result there, too"
+) -> None:
+    """An option that names a file to write."""
+    parser.add_argument(option, type=_result_file, metavar="FILE", help=meaning)
 
 
 def _result_file(text: str) -> Path:

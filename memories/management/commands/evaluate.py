@@ -10,11 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
 from memories.errors import ProviderError
 from memories.evaluation import (
+    answer_report,
+    answer_sets,
+    answers,
     change_stories,
     conflicts,
     dated_stories,
@@ -23,6 +27,7 @@ from memories.evaluation import (
     extraction,
     guard_stories,
     intent_stories,
+    kept_answers,
     labelled_conversations,
     long_runs,
     retrieval,
@@ -34,6 +39,7 @@ from memories.management import command_options
 from memories.management.command_options import CommandWithExamples, add_result_file, whole_number
 from memories.management.progress import progress
 from memories.providers import embedder_from
+from memories.search.context import LEAST, MOST
 from memories.transcripts import Unreadable
 
 Story = TypeVar("Story")
@@ -55,8 +61,9 @@ NAME = 200  # as long as a run's name may be
 
 class Command(CommandWithExamples):
     help = (
-        "Measure quality on labelled files, without a language model. Retrieval and stories work in"
-        " workspaces of their own, which they remove; extraction and conflicts read no database."
+        "Measure quality on labelled files: answers with language models, all else without one. Answers,"
+        " retrieval and stories work in workspaces of their own, which they remove; extraction and"
+        " conflicts read no database."
     )
     requires_system_checks = ()  # they would ask the database
     examples = (
@@ -74,7 +81,11 @@ class Command(CommandWithExamples):
         "  manage.py evaluate longrun\n"
         "  manage.py evaluate longrun --half held --json result.json\n"
         "  manage.py evaluate guard\n"
+        "  manage.py evaluate answers --dataset locomo10.json --reader gpt-5-mini --grader gpt-5-mini\n"
+        "  manage.py evaluate answers --dataset locomo10.json --reader openai:llama3.2 --questions 150\n"
         "\nResults are kept in this installation, for its page of runs.\n"
+        "Answers read LoCoMo's and LongMemEval's files and folders of BEAM's chats; what a model\n"
+        "answered is kept by its prompt in the data folder, so that a run goes on where it ended.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
@@ -87,12 +98,13 @@ class Command(CommandWithExamples):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=(*DATASETS, "retrieval", "extraction", "conflicts", "evidence"))
+        parser.add_argument("what", choices=(*DATASETS, "answers", "retrieval", "extraction", "conflicts", "evidence"))
         parser.add_argument(
             "--dataset",
             type=Path,
             metavar="FILE",
-            help="needed by retrieval, extraction, conflicts and evidence; the others have stories of their own",
+            help="needed by answers, retrieval, extraction, conflicts and evidence; the others have"
+            " stories of their own",
         )
         parser.add_argument("--half", default="", help="of stories and pairs: those of this half alone")
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
@@ -104,6 +116,29 @@ class Command(CommandWithExamples):
             help="the first N conversations, or pairs",
         )
         add_result_file(parser)
+        own = parser.add_argument_group("answers")
+        own.add_argument(
+            "--reader", default="", metavar="MODEL", help="answers the questions; a name, or provider:name"
+        )
+        own.add_argument(
+            "--grader", default="", metavar="MODEL", help="compares the answers; without it, token F1 alone"
+        )
+        own.add_argument(
+            "--contexts", nargs="+", choices=answers.CONTEXTS, default=answers.CONTEXTS, help="default: all"
+        )
+        own.add_argument(
+            "--tokens",
+            nargs="+",
+            type=whole_number(LEAST, MOST),
+            default=(1_000, 4_000),
+            metavar="N",
+            help="of a context; default: 1000 4000",
+        )
+        own.add_argument(
+            "--questions", type=whole_number(1), default=0, metavar="N", help="so many of them, evenly out of all"
+        )
+        own.add_argument("--parallel", type=whole_number(1, 64), default=1, metavar="N", help="calls at once")
+        add_result_file(parser, "--svg", "draw the result there")
 
     def handle(self, *, what: str, dataset: Path | None, limit: int, **options: Any) -> None:
         if dataset is None:
@@ -111,6 +146,7 @@ class Command(CommandWithExamples):
                 raise CommandError("Give --dataset.")
             dataset = DATASETS[what]
         measure: dict[str, Callable[[Path, int, Cases], dict[str, Any]]] = {
+            "answers": partial(self.answers, options),
             "retrieval": self.retrieval,
             "extraction": self.extraction,
             "conflicts": partial(self.conflicts, options["half"]),
@@ -133,6 +169,25 @@ class Command(CommandWithExamples):
         command_options.keep(what, dataset.name[:NAME], started, evaluation_report.figures(found), found)
         if options["json"]:
             options["json"].write_text(json.dumps(found, indent=2) + "\n")
+
+    def answers(self, options: dict[str, Any], dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        if not options["reader"]:
+            raise CommandError("Give --reader.")
+        wish = answers.AnswerWish(
+            options["reader"],
+            options["grader"],
+            tuple(options["contexts"]),
+            tuple(options["tokens"]),
+            options["parallel"],
+        )
+        chosen = answers.spread(_labelled(answer_sets.answer_cases(dataset, limit), "questions"), options["questions"])
+        kept = kept_answers.KeptAnswers(settings.DATA_DIR / kept_answers.KEPT)
+        with progress(answers.count(chosen, wish), "answers", sys.stderr) as shown:
+            found = answers.evaluate(chosen, wish, kept, shown.update)
+        self.tell(answer_report.answer_lines(found))
+        if options["svg"]:
+            options["svg"].write_text(answer_report.answer_picture(found))
+        return answer_report.answer_json(found)
 
     def retrieval(self, dataset: Path, limit: int, cases: Cases) -> dict[str, Any]:
         chosen = _labelled(cases(dataset, limit), "questions")
