@@ -94,6 +94,12 @@ class RequestIdMiddleware:
         return response
 
 
+def forwarded_prefix(request: HttpRequest) -> str:
+    """Return the path that a proxy names, "" where it names none."""
+    prefix = str(request.META.get("HTTP_X_FORWARDED_PREFIX", "")).rstrip("/")
+    return prefix if PREFIX.fullmatch(prefix) else ""
+
+
 class PrefixMiddleware:
     """Lets all addresses in an answer begin with the path that a proxy names in X-Forwarded-Prefix.
     What is no path is passed over: who sends it gets links that lead nowhere, and nobody else."""
@@ -102,8 +108,8 @@ class PrefixMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        prefix = request.META.get("HTTP_X_FORWARDED_PREFIX", "").rstrip("/")
-        if not PREFIX.fullmatch(prefix):
+        prefix = forwarded_prefix(request)
+        if not prefix:
             return self.get_response(request)
         before = get_script_prefix()
         request.META["SCRIPT_NAME"], request.path = prefix, f"{prefix}{request.path_info}"

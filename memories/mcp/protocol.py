@@ -37,6 +37,7 @@ from workspaces.api.json_answers import plain_value
 from workspaces.api.json_requests import flaws, read
 from workspaces.api.problems import Problem, invalid, page, problem_of, refused, too_large
 from workspaces.keys import LABEL, prefix_of
+from workspaces.middleware import forwarded_prefix
 from workspaces.models import Capability
 
 log = logging.getLogger(__name__)
@@ -385,7 +386,8 @@ def refusal(error: Exception, environ: dict[str, Any]) -> tuple[dict[str, Any], 
     headers = [*answer.headers.items(), ("x-request-id", environ["REQUEST_ID"])]
     if problem.status_code == 401:
         is_invalid = ', error="invalid_token"' if "HTTP_AUTHORIZATION" in environ else ""
-        place = f' resource_metadata="{request.build_absolute_uri(reverse("oauth_resource"))}"{is_invalid}'
+        metadata = request.build_absolute_uri(forwarded_prefix(request) + reverse("oauth_resource"))
+        place = f' resource_metadata="{metadata}"{is_invalid}'
         headers.append(("www-authenticate", f"Bearer{place if is_of_oauth(environ) else ''}"))
     if problem.status_code == 405:
         headers.append(("allow", "POST"))

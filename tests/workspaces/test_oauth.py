@@ -318,6 +318,15 @@ def test_only_the_address_for_oauth_tells_of_it(alice: Person) -> None:
     assert by_oauth.headers["www-authenticate"] == f'Bearer resource_metadata="{place}", error="invalid_token"'
 
 
+def test_behind_a_proxy_at_a_sub_path_all_addresses_begin_with_it(db: None) -> None:
+    """As the proxy takes it off before it asks."""
+    below = {"x-forwarded-prefix": "/memory"}
+    about = Client(headers=below).get("/.well-known/oauth-authorization-server").json()
+    assert about["token_endpoint"] == "http://testserver/memory/oauth/token"
+    answer = McpCaller("mp_none_x", "/mcp/oauth", below).ask("tools/list")
+    assert "http://testserver/memory/.well-known/oauth-protected-resource" in answer.headers["www-authenticate"]
+
+
 def test_metadata_leads_from_the_resource_to_its_addresses(db: None) -> None:
     http = Client()
     resource = http.get("/.well-known/oauth-protected-resource/mcp/oauth")
