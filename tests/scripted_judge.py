@@ -17,7 +17,7 @@ class Judge(TrainedJudge):
         self,
         answer: Effect | None = None,
         *,
-        fact: float = 0.0,
+        fact: float = 0.1,
         fiction: float = 0.0,
         name: str | None = "judge-1",
     ) -> None:
@@ -35,7 +35,7 @@ class Judge(TrainedJudge):
 
     def worth(self, lines: Sequence[Line]) -> list[Worth] | None:
         self.read += lines
-        worth = Worth(self.fact, 1 - self.fact - self.fiction, 0.0, 0.0, 0.0, self.fiction, 0.0, "possession")
+        worth = Worth(self.fact, max(0.0, 1 - self.fact - self.fiction), 0.0, 0.0, 0.0, self.fiction, 0.0, "possession")
         return [worth] * len(lines)
 
 

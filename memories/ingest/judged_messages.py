@@ -1,10 +1,10 @@
 """Messages that wait for the judge, off the path of any request: gather, ask, apply.
 
 Rules read first. A sentence in which they read nothing, and which the judge takes for a lasting fact, is kept as a
-quoted statement of low confidence; what they read in fiction is forgotten. Then the message is compared with what is
-believed of its subject, and with earlier sentences in which nothing was read: of those that it ends a memory is made,
-questioned from the start. The rows are the queue: a message waits until its session is learned, and is given up after
-some attempts.
+quoted statement of low confidence; what they read in fiction, chatter or words of others is forgotten. Then the
+message is compared with what is believed of its subject, and with earlier sentences in which nothing was read: of those
+that it ends a memory is made, questioned from the start. The rows are the queue: a message waits until its session is
+learned, and is given up after some attempts.
 """
 
 import time
@@ -22,7 +22,7 @@ from memories.belief import review, touches
 from memories.belief.touches import EarlierWords, HeardChange, NewTouch
 from memories.belief.touches.judged import SAME_TALK, Sentence
 from memories.index import prepared_sql, workspace_index
-from memories.ingest.keep_sentences import keep_sentences
+from memories.ingest.keep_sentences import BINDING, keep_sentences
 from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
 from memories.judge.pieces import SHORT
 from memories.language.english.touch_rules import is_plain, places_of
@@ -35,6 +35,7 @@ from workspaces.scope import worker_scope
 
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
+IDLE = 0.1  # probability of a fact or an order below which what rules read in a sentence is forgotten
 PLAUSIBLE = 0.5  # probability of a fact or of the moment from which earlier words that a message ended are kept
 TURN = 20.0  # seconds
 
@@ -101,7 +102,9 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, of_changes: TrainedJud
     kept = {one: worth.category for one, worth in worths.items() if one in unread and worth.fact >= thresholds.keep}
     keep_sentences(space, episodes, kept, str(judge.name))
     not_meant = {one for one, worth in worths.items() if worth.fiction >= thresholds.drop}
-    _forget_misread(space, episodes, not_meant, str(judge.name))
+    idle = {one for one, worth in worths.items() if worth.fact + worth.order < IDLE} - not_meant
+    _forget_misread(space, episodes, not_meant, str(judge.name), review.NOT_MEANT)
+    _forget_misread(space, episodes, idle, str(judge.name), review.NOT_WORTH_IT)
     heard = touches.compare(space, episodes, of_changes, thresholds, not_meant)
     ended = None if heard is None else _keep_ended(space, heard, judge)
     if heard is None or ended is None:
@@ -167,18 +170,26 @@ def worths_of(
 
 
 def _forget_misread(
-    space: WorkspaceIndex, episodes: Iterable[Any], not_meant: Collection[Sentence], model: str
+    space: WorkspaceIndex, episodes: Iterable[Any], sentences: Collection[Sentence], model: str, why: str
 ) -> None:
-    """Forget what rules read in sentences of people that are not meant."""
+    """Forget what rules read in these sentences of people; a wish, a rule and what has an end only where they are not
+    meant."""
     misread = {
         citation.fact.memory_id
         for episode in episodes
         for citation in (episode.citations.all() if episode.kind == Episode.Kind.USER else ())
         if citation.fact.method == Fact.Method.PATTERN
-        and any(pk == episode.pk and start <= citation.start < end for pk, (start, end) in not_meant)
+        and (why == review.NOT_MEANT or not _stays(citation.fact))
+        and any(pk == episode.pk and start <= citation.start < end for pk, (start, end) in sentences)
     } - {None}
     if misread:
-        review.forget_misread(worker_scope(space.workspace_id, model), misread)
+        review.forget_misread(worker_scope(space.workspace_id, model), misread, why)
+
+
+def _stays(fact: Fact) -> bool:
+    """Tell whether a fact is a wish or a rule, or ends by itself."""
+    memory = fact.memory
+    return fact.category in BINDING or bool(memory and (memory.forget_after or memory.valid_until))
 
 
 def _keep_ended(space: WorkspaceIndex, heard: Sequence[HeardChange], judge: TrainedJudge) -> list[NewTouch] | None:

@@ -428,6 +428,21 @@ def test_what_a_rule_read_in_fiction_is_forgotten_and_a_person_may_restore_it(al
     assert alice.live() == [belief.content]
 
 
+def test_what_a_rule_read_in_chatter_is_forgotten(alice: Person, belief: Memory) -> None:
+    Episode.objects.update(judge_attempts=0)
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(compatible=1.0), fact=0.05))
+    belief.refresh_from_db()
+    assert belief.forget_reason == "nothing worth remembering"
+    assert AuditEntry.objects.filter(action="forget", actor="judge-1").exists()
+
+
+def test_a_wish_and_what_has_an_end_stay_whatever_the_judge_says_of_their_worth(alice: Person) -> None:
+    alice.say("Always answer in French.", user_id="ada")
+    alice.say("I'm out of the office until Friday.", user_id="ada")
+    judged_messages.run(alice.workspace.pk, judge=Judge(change(compatible=1.0), fact=0.0))
+    assert len(alice.live()) == 2
+
+
 def test_what_a_memory_in_fiction_had_replaced_is_believed_again(alice: Person) -> None:
     alice.say("I live in Lisbon.", user_id="ada")
     Episode.objects.update(judge_attempts=None)

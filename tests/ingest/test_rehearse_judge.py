@@ -72,7 +72,7 @@ def test_earlier_words_that_nothing_was_read_in_are_counted(alice: Person) -> No
 def test_what_a_rule_has_heard_needs_less(alice: Person) -> None:
     alice.say("I live in Bergen.", user_id="ada")
     told(alice, "I no longer live in Bergen, I think.", user_id="ada")
-    judge = Judge(change(ends=0.15, compatible=0.85))
+    judge = Judge(change(ends=0.15, compatible=0.85), fact=0.0)
     scores = rehearsed(alice, judge)
     assert [score.of for score in scores] == ["near"]
     assert kinds(scores) == {QUESTIONED: 1}

@@ -7,7 +7,7 @@ from memories.belief.review.edit import MemoryEdit, edit, edit_all
 from memories.belief.review.forget import KEEP, MASK, forget, forget_all, forget_expired, forget_locked, reject_claim
 from memories.belief.review.merge_duplicates import merge_duplicates, move
 from memories.belief.review.merge_people import SplitOff, merge_subjects, separate, split, split_plan
-from memories.belief.review.misread import forget_misread
+from memories.belief.review.misread import NOT_MEANT, NOT_WORTH_IT, forget_misread
 from memories.belief.review.quarantine import accept, dismiss
 from memories.belief.review.replace_judged import replace_judged
 from memories.belief.review.undo import redo, reopen, restore, undo
@@ -16,6 +16,8 @@ __all__ = [
     "KEEP",
     "KEPT_BOTH",
     "MASK",
+    "NOT_MEANT",
+    "NOT_WORTH_IT",
     "PRIVATE",
     "WRONG",
     "MemoryEdit",

@@ -1,5 +1,5 @@
-"""Memories that a rule read in words that were not meant seriously: a machine forgets them, and a person may restore
-them as any other."""
+"""Memories that a rule read in words that were not meant seriously, or say nothing that lasts: a machine forgets them,
+and a person may restore them as any other."""
 
 import uuid
 from collections.abc import Collection
@@ -15,12 +15,12 @@ from memories.index import workspace_index
 from memories.models import Memory, MemoryPeriod, Supersession, Touch, WorkspaceIndex
 from workspaces.scope import Scope
 
-NOT_MEANT = "not said in earnest"
+NOT_MEANT, NOT_WORTH_IT = "not said in earnest", "nothing worth remembering"
 BY_PEOPLE = (MemoryPeriod.Cause.APPROVED, MemoryPeriod.Cause.RESTORED, MemoryPeriod.Cause.UNDONE)
 
 
 @transaction.atomic(durable=True)
-def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID]) -> None:
+def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID], why: str) -> None:
     """Forget those of these memories that one fact alone carries and no person has decided for; what one of them has
     replaced is believed again."""
     space = workspace_index.index_of(scope.workspace_id)
@@ -36,10 +36,10 @@ def forget_misread(scope: Scope, memory_ids: Collection[uuid.UUID]) -> None:
         try:
             with transaction.atomic():
                 for decision in replaced.order_by("-pk"):
-                    undo_locked(scope, space, decision.pk, NOT_MEANT)
+                    undo_locked(scope, space, decision.pk, why)
                 memory.refresh_from_db()
                 if memory.forgotten_at is None:
-                    forget_locked(scope, [memory], NOT_MEANT)
+                    forget_locked(scope, [memory], why)
         except Conflict:
             continue  # its chain is being changed: a person finds it as it is
 

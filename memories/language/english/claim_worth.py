@@ -416,11 +416,8 @@ WISHES = frozenset(
 )
 # To a machine these are about the work at hand, unless they have a day or are about one's own life.
 AT_HAND = frozenset("will going-to needs".split())
-# Where the work at hand changes, nothing has changed for its speaker.
-STILL_AT_HAND = frozenset("wants needs will first-person thinks state-of-thing people".split())
 OF_ANY_WORK = AT_HAND | frozenset("wants looking-forward thinks dated-plan my-work".split())
 FEELINGS = frozenset("feels values".split())
-OUTWEIGHED = frozenset("moment remark vague task".split())  # by a change that is told
 # What people do and have done, told among other things to a machine: mostly the work that it
 # helps them with.
 AT_WORK = frozenset("has-done is-doing started-using did dislikes of-mine wants-from-assistant passive".split())
@@ -435,10 +432,8 @@ EVENTS = frozenset("got dated passive started-using people kin".split())
 # Reasons clear enough that the clause is not to be kept as a text either.
 UNDERSTOOD = frozenset("referent addressed task moment remark".split())
 TEAM_RULES = frozenset("team-should team-decided-that team-system".split())
-TEAM_DOES = frozenset("team-does named-team in-our-team team-label".split())
-OF_WORK = frozenset(
-    "missing-check should-add-check review-demand asks-about-null warns-of-null".split()
-)  # said of code in reviews
+TEAM_DOES = frozenset(("team-does", "named-team"))
+OF_WORK = frozenset("missing-check should-add-check asks-about-null warns-of-null".split())  # said of code in reviews
 STANDING = frozenset(("instruction", "policy"))
 
 

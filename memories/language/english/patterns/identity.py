@@ -203,14 +203,6 @@ PATTERNS = (
         counter_examples=("As a rule, I agree", "As a matter of fact, I do"),
     ),
     Pattern(
-        name="plan-of-use",
-        category="possession",
-        regex=rf"^(?:I|we) (?:am|are) {ADVERB}on (?:the|a|an|your|our) (?:[\w-]+ ){{1,3}}?(?:plan|tier|subscription|tariff|contract|licen[cs]e)\b",
-        confidence=0.9,
-        examples=(("I'm on the Family tier", "Alex is on the Family tier"),),
-        counter_examples=("I am on the train", "I am on it"),
-    ),
-    Pattern(
         name="health",
         category="identity",
         regex=rf"^I (?:am|was|have|have been|got|suffer|suffered|can't|don't) {ADVERB}(?:(?:an? )?(?:type \w+ |\w+ )?(?:allergic|allerg(?:y|ies)|intolerant|diabet\w+|asthma\w*|vegan|vegetarian|pescatarian|celiac|coeliac|pregnant|diagnosed|injured|insomnia|migraines?|anxiety|depression|adhd|dyslexi\w+|colou?r-?blind|deaf|epilep\w+|hypertension|high blood pressure|cancer|autis\w+|bipolar|tinnitus|asperger\w*|anemi\w+|arthritis|eczema|lactose|gluten|surgery)|eat (?:meat|pork|gluten|dairy|nuts|fish|eggs|seafood)|from (?:insomnia|migraines?|anxiety|depression))\b",

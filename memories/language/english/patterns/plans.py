@@ -6,23 +6,6 @@ from memories.language.english.verbs import ADVERB
 
 PLANS = (
     Pattern(
-        name="goal-of-sprint",
-        category="plan",
-        regex=r"^(?:(?:the|our|this) )?(?:sprint|iteration|milestone|quarter|(?:Q[1-4]|team|quarterly|sprint's|quarter's)) (?:goal|objective|target|focus|priority)(?: for [\w ]{2,30}?)?(?::| is) .{4,160}",
-        confidence=0.95,
-        is_plain=True,
-        examples=(("Sprint goal: halve the build time", "Sprint goal: halve the build time"),),
-        counter_examples=("The goal is near",),
-    ),
-    Pattern(
-        name="off-to",
-        category="plan",
-        regex=r"^(?:I|we) (?:am|are) off to (?!(?:bed|sleep|work|a (?:good|great|bad|slow))\b)(?-i:[A-Z])\w+",
-        confidence=0.95,
-        examples=(("Off to Malta in June!", "Alex is off to Malta in June"),),
-        counter_examples=("I am off to bed", "Off to work"),
-    ),
-    Pattern(
         name="going-to",
         category="plan",
         regex=rf"{S}{AM}(?:not )?(?:going to|about to|planning|hoping|aiming|set to|due to|determined to|scheduled to|supposed to|looking to|trying to|working towards?|saving (?:up )?for|preparing (?:for|to)|training for|getting ready)\b (?!(?:hear|see|know|say|be there for you)\b)",
@@ -205,16 +188,6 @@ DECISIONS = (
         counter_examples=("We went home",),
     ),
     Pattern(
-        name="decision-is",
-        category="decision",
-        regex=r"^(?:the|our|final) (?:final )?(?:decision|verdict|agreement|conclusion|outcome|consensus)(?: was| is|:) (?P<what>.{4,300})",
-        statement="Team decision: {what}",
-        confidence=0.85,
-        is_team=True,
-        examples=(("The decision is to keep two databases", "Team decision: to keep two databases"),),
-        counter_examples=("A decision was due",),
-    ),
-    Pattern(
         name="found-workaround",
         category="decision",
         regex=r"^(?:(?:I|we)(?: have)?(?: just| finally| also)? )?found (?:an? |the )?(?P<what>(?:workaround|solution|fix|way) (?:for|to|around) .{2,120}?(?: by|:| with|,? which is to) .{2,200})",
@@ -232,16 +205,6 @@ DECISIONS = (
             ),
         ),
         counter_examples=("I found a solution", "I found a dog by the river"),
-    ),
-    Pattern(
-        name="fixed-by",
-        category="decision",
-        regex=r"^(?:(?:I|we)(?: have)?(?: just| finally| also)? )?(?P<what>(?:fixed|solved|resolved|worked around|addressed|mitigated) .{2,160}? by \w+ing\b.{2,200})",
-        statement="Team {what}",
-        confidence=0.85,
-        is_team=True,
-        examples=(("I fixed the memory leak by closing the pool", "Team fixed the memory leak by closing the pool"),),
-        counter_examples=("I fixed dinner",),
     ),
     Pattern(
         name="cause-was",

@@ -1,7 +1,6 @@
 """Patterns for what a team always does, never does, or asks of everybody's work, and for requests
 in code reviews."""
 
-from memories.language.english.calendar import WEEKDAY_STEMS
 from memories.language.english.patterns.pattern import Pattern
 
 # what teams make rules about; "we always go camping" is no policy
@@ -105,17 +104,6 @@ PATTERNS = (
         ),
     ),
     Pattern(
-        name="team-label",
-        category="policy",
-        regex=rf"^(?:the |our )?team: (?!(?:please|can|could|sorry|hi|hello|thanks|great|good|well|who|what|when|where|let)\b){_not_own}(?P<rule>.{{8,200}})",
-        statement="Team: {rule}",
-        confidence=0.8,
-        is_team=True,
-        needs=("team",),
-        examples=(("Team: demos are on the last Friday", "Team: demos are on the last Friday"),),
-        counter_examples=("Team: great work", "Team: can we meet at noon"),
-    ),
-    Pattern(
         name="team-always",
         category="policy",
         regex=rf"\bwe (?:all )?(?P<rule>(?:always|never|only) {_work}\b.{{2,200}})",
@@ -128,96 +116,6 @@ PATTERNS = (
             ("We never deploy on Fridays.", "Team policy: never deploy on Fridays"),
         ),
         counter_examples=("We always go camping in July", "I always use a pen"),
-    ),
-    Pattern(
-        name="asks-for-check",
-        category="policy",
-        regex=r"^(?:please|can you|could you|make sure to|remember to|don't forget to) (?P<rule>(?:add|include|put in|write) (?:[\w-]+ ){0,4}?(?:checks?|validation|tests?|guards?|handling)\b(?: .{1,120})?)",
-        statement="Should {rule}",
-        confidence=0.85,
-        is_team=True,
-        needs=("add", "include", "put", "write"),
-        examples=(
-            (
-                "Please add a bounds check before you index the buffer",
-                "Should add a bounds check before you index the buffer",
-            ),
-        ),
-        counter_examples=("Please add sugar", "Add a test tomorrow"),
-    ),
-    Pattern(
-        name="add-check",
-        category="policy",
-        regex=r"^(?P<rule>(?:always )?(?:add|include|do|perform|put in|write) (?:an? |the |some )?(?:[\w-]+ ){1,3}?(?:checks?|validation|guards?|handling|assertions?) (?:before|when|whenever|after|around|to|for|in|on|at|if|wherever)\b .{3,120})",
-        statement="Should {rule}",
-        confidence=0.85,
-        is_team=True,
-        needs=("check", "checks", "validation", "guard", "guards", "handling", "assertion", "assertions"),
-        examples=(
-            ("Add a length check before you slice the list", "Should add a length check before you slice the list"),
-            ("Always do a range check when parsing ports", "Should always do a range check when parsing ports"),
-        ),
-        counter_examples=("Add a test tomorrow", "Do a check-up", "Add salt before the check"),
-    ),
-    Pattern(
-        name="agreed-on",
-        category="policy",
-        regex=r"^(?:let's|lets|let us) (?:all |always |just )*(?P<rule>(?:use|prefer|write|stick to|keep|run|adopt|go with|name|format|put|switch to|move to) (?!(?:it|this|that)\b).{2,120}? (?:instead of|rather than|from now on|going forward|everywhere|by default|for (?:all|every|any|new))\b.{0,120})",
-        statement="Team policy: {rule}",
-        confidence=0.85,
-        is_team=True,
-        examples=(("Let's use uv instead of pip from now on.", "Team policy: use uv instead of pip from now on"),),
-        counter_examples=("Let's go out instead of cooking", "Let's use it instead of butter"),
-    ),
-    Pattern(
-        name="releases-when",
-        category="policy",
-        regex=rf"^we (?P<rule>(?:deploy|release|ship|merge|push) .{{0,60}}?\b(?:only (?:on|at|after|before|in|from|with)\b|(?:on|every) (?:{WEEKDAY_STEMS})days?\b).{{2,120}})",
-        statement="Team policy: {rule}",
-        confidence=0.85,
-        is_team=True,
-        needs=("deploy", "release", "ship", "merge", "push"),
-        examples=(("We release to the stores only on Mondays.", "Team policy: release to the stores only on Mondays"),),
-        counter_examples=("We push the pram on", "We merge it now"),
-    ),
-    Pattern(
-        name="in-our-code",
-        category="policy",
-        regex=r"^in (?:our|this) (?:codebase|code base|code|repo|repository|monorepo|project)(?: now)?, (?!(?:I|you|there)\b).{8,200}",
-        confidence=0.9,
-        is_team=True,
-        examples=(("In our codebase, dates are kept in UTC", "In the team's codebase, dates are kept in UTC"),),
-        counter_examples=("In our team, I am the oldest", "In our street, cars are rare"),
-    ),
-    Pattern(
-        name="in-our-team",
-        category="policy",
-        regex=rf"^in (?:our|this|the) (?:team|squad)(?: now)?, (?!(?:there|some|most|many|few)\b){_not_own}(?P<rule>.{{8,200}})",
-        statement="Team policy: {rule}",
-        confidence=0.9,
-        is_team=True,
-        needs=("team", "squad"),
-        examples=(("In our team, every change has two reviewers", "Team policy: every change has two reviewers"),),
-        counter_examples=("In our team, I am the oldest", "In our team, most are parents"),
-    ),
-    Pattern(
-        name="nobody-does",
-        category="policy",
-        regex=r"^(?P<rule>(?:nobody|no one|no (?:developer|engineer|contributor|commit|change|release|pr)) (?:may |can |should |must |ever |is allowed to |gets? to )*(?:merges?|deploys?|push(?:es)?|commits?|releases?|ships?|approves?|rebases?|goes? (?:in|live|out))\b.{3,160})",
-        statement="Team policy: {rule}",
-        confidence=0.85,
-        is_team=True,
-        examples=(("Nobody ships without a changelog entry.", "Team policy: nobody ships without a changelog entry"),),
-        counter_examples=("Nobody goes there", "No one leaves without cake"),
-    ),
-    Pattern(
-        name="retention",
-        category="policy",
-        regex=r"^(?:(?:the|our) )?(?:[\w-]+ ){0,2}?retention(?: (?:period|time|policy|window))?(?: (?:for|of) [\w' -]{2,40}?)? (?:is|are|must be)\b .{2,80}",
-        confidence=0.95,
-        is_team=True,
-        examples=(("The retention period for traces is 12 days", "The retention period for traces is 12 days"),),
-        counter_examples=("Retention matters",),
     ),
     Pattern(
         name="should-add-check",
@@ -383,15 +281,6 @@ PATTERNS = (
             ("HTTP 2.0 is required for the gateway", "Team policy: HTTP 2.0 is required for the gateway"),
         ),
         counter_examples=("It is a dull day",),
-    ),
-    Pattern(
-        name="review-demand",
-        category="policy",
-        regex=r"^(?:this|these|the|you|that) ?(?:[\w().-]+ ){0,4}?(?P<what>should (?:not |also |always |never )?(?:be (?:validated|checked|tested|documented|escaped|sanitized|logged|cached|typed|wrapped|handled|extracted|renamed|memoized|encrypted|paginated|covered|removed|moved)|use|handle|validate|check|return|raise|throw|avoid|log)\b.{0,120})",
-        confidence=0.7,
-        is_team=True,
-        examples=(("This query should be paginated", "This query should be paginated"),),
-        counter_examples=("The sun should shine",),
     ),
 )
 

@@ -19,23 +19,6 @@ RELATIONSHIPS = (
         counter_examples=("Pia is 8 minutes late", "It is 8"),
     ),
     Pattern(
-        name="adopted-child",
-        category="relationship",
-        regex=rf"{S}(?:have |had )?{ADVERB}(?:adopted|fostered|are adopting|are fostering|am adopting|am fostering|foster) (?:[\w-]+ ){{1,3}}?{KIN}\b",
-        confidence=0.9,
-        examples=(("We adopted two sons", "Alex and others adopted two sons"),),
-        counter_examples=("We adopted a plan",),
-    ),
-    Pattern(
-        name="older-than",
-        category="relationship",
-        regex=rf"^{NAME} is (?:\w+ years? |much |a bit |a little |slightly )?(?:older|younger|taller|shorter) than {NAME}",
-        confidence=0.95,
-        is_plain=True,
-        examples=(("Pia is older than Hugo", "Pia is older than Hugo"),),
-        counter_examples=("It is older than Rome", "Pia is older than she looks"),
-    ),
-    Pattern(
         name="whose-role",
         category="relationship",
         regex=rf"^(?:my|our) (?!(?:name|city|country|employer|company|team|school|university|bank|language|god)\b)[a-z]+(?:-[a-z]+)* is (?:now )?(?:(?-i:Dr|Mr|Mrs|Ms|Prof)\.? )?{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: now)?(?: (?:since|from|as of) .{{2,30}})?$",

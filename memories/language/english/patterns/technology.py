@@ -106,27 +106,6 @@ PATTERNS = (
         counter_examples=("The job takes care", "The choir needs a tenor"),
     ),
     Pattern(
-        name="done-with",
-        category="technology",
-        regex=r"^(?:the |our |all )?(?:[\w-]+ )?(?:rollbacks?|releases?|deploys?|deployments?|builds?|migrations?|docs|documentation|fixtures?|secrets?|config\w*|translations|backups?|tests|previews?|logs|metrics|assets|clients?) (?:is|are) (?:now |always |only )*(?:done|made|built|deployed|run|started|generated|created|cut|configured|handled|triggered|tested|kept|stored|written|managed|published|uploaded) (?:with|by|via|using|in|from|through|on|at|to) .{2,160}",
-        confidence=0.8,
-        is_team=True,
-        examples=(("Releases are cut from the stable branch", "Releases are cut from the stable branch"),),
-        counter_examples=("The cake is made with flour",),
-    ),
-    Pattern(
-        name="version",
-        category="technology",
-        regex=r"^(?=.*\d)(?:we|the|our|this|my|production|staging|prod|everyone|everything)\b.{0,60}?\b(?:runs?|running|is|are|on|uses?|using|at|to|requires?|needs?|supports?|pinned to)(?: (?:still|now|currently|already|on|at|about|to))*(?: (?:the|an?|node|python|java))? (?:version |release |v\.? ?)\d[\w.]*(?:$| .{0,80})",
-        confidence=0.9,
-        is_team=True,
-        examples=(
-            ("We are still on version 2.7", "Team is still on version 2.7"),
-            ("The mobile app is at v5.1.0", "The mobile app is at v5.1.0"),
-        ),
-        counter_examples=("The first version was slow", "We saw 3 versions of the play"),
-    ),
-    Pattern(
         name="team-system",
         category="technology",
         regex=r"^our (?:[\w'-]+ ){0,2}?(?:apis?|services?|apps?|backend|frontend|databases?|servers?|pipelines?|builds?|repos?|repository|codebase|website|platform|release train|deployments?|ci|staging|production|cluster|rate limits?|sla|infrastructure|test suite|endpoints?|queues?|cache|schema|sdk|webhooks?|monorepo|uptime|backups?)\b.{0,60}? (?:is|are|was|has|have|takes?|runs?|allows?|supports?|returns?|requires?|needs?|expects?|accepts?|limits?|lives?|must|can|can't|does|doesn't|fails?|scales?|handles?|costs?|breaks?|crashes)\b .{2,200}",
@@ -136,15 +115,6 @@ PATTERNS = (
             ("Our upload API accepts files of at most 20 MB", "The team's upload API accepts files of at most 20 MB"),
         ),
         counter_examples=("Our garden is full of snails", "The API is slow"),
-    ),
-    Pattern(
-        name="stack",
-        category="technology",
-        regex=r"^(?:my|our|the) (?:tech |technology |current |whole |entire )*(?:stack|tech stack|toolchain|setup) (?:is|are|consists of|includes|uses) .{2,160}",
-        confidence=0.85,
-        is_team=True,
-        examples=(("Our tech stack is Django and htmx", "The team's tech stack is Django and htmx"),),
-        counter_examples=("Stack them here",),
     ),
     Pattern(
         name="team-dropped",

@@ -19,24 +19,6 @@ _thing = rf"(?:the|my|our|his|her|their|its|this|that|today's|tomorrow's|next we
 _once = r"(?: (?:already|now|just|officially|still|finally|also|only|all|probably))*"
 PATTERNS = (
     Pattern(
-        name="release",
-        category="temporal",
-        regex=r"^(?:version |release |build |v)\d[\w.-]*(?: of [\w -]{2,40}?)? (?:shipped|ships|will ship|was (?:released|shipped|tagged)|is (?:out|live)|came out|comes out|went (?:out|live)|goes (?:out|live))\b.{0,120}",
-        confidence=0.95,
-        is_plain=True,
-        examples=(("Version 3.1.0 went live on Tuesday.", "Version 3.1.0 went live on Tuesday"),),
-        counter_examples=("Version control is fun",),
-    ),
-    Pattern(
-        name="team-meeting",
-        category="temporal",
-        regex=rf"^our (?:[\w-]+ ){{0,2}}?(?:stand-?up|daily|retro(?:spective)?|sprint|planning|demo|release|code freeze|all-hands|sync|go-live|sprint review|on-call(?: shift)?)s? (?:is|are|starts?|ends?|begins?|takes? place|happens?|runs?|lasts?|moves?|moved){_once} .{{0,40}}?{WHEN}.{{0,80}}",
-        confidence=0.9,
-        is_team=True,
-        examples=(("Our retro takes place at 15:00", "The team's retro takes place at 15:00"),),
-        counter_examples=("Our choir starts at 15:00", "The sprint was hard"),
-    ),
-    Pattern(
         name="deadline",
         category="temporal",
         regex=rf"^(?:.{{0,80}} )?(?:deadline|due date|cut-?off(?: date)?|closing date|expiry date|renewal date|release date|launch date|start date|end date|kick-?off|go-live)(?: (?:for|of|to|on) .{{2,60}}?)?(?: (?:is|was|will be|has been|got|moved|slipped|stays?|remains?))+{_once}(?: (?:moved|extended|set|pushed|postponed|brought forward|changed|back|out))*{_once} {WHEN}.{{0,100}}",
@@ -163,16 +145,6 @@ PATTERNS = (
             ("The harvest fair is in October this time", "The harvest fair is in October this time"),
         ),
         counter_examples=("The soup is cold today", "The boat is 3 years old"),
-    ),
-    Pattern(
-        name="team-started-using",
-        category="temporal",
-        regex=r"\bwe (?:have )?(?:just )?started using\b.{2,200}",
-        confidence=0.85,
-        is_team=True,
-        needs=("started",),
-        examples=(("We started using Docker last May", "Team started using Docker last May"),),
-        counter_examples=("Have we started",),
     ),
     Pattern(
         name="started-using",
