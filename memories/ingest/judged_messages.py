@@ -25,6 +25,7 @@ from memories.index import prepared_sql, workspace_index
 from memories.ingest.keep_sentences import keep_sentences
 from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
 from memories.judge.pieces import SHORT
+from memories.language.english.speaker_labels import FIRST_PERSON
 from memories.language.english.touch_rules import is_plain, places_of
 from memories.models import Citation, Episode, Fact, WorkspaceIndex
 from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
@@ -35,6 +36,7 @@ from workspaces.scope import worker_scope
 
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
+MAYBE_OWN = 0.05  # what is taken for others' words or fiction, and not for fiction alone, must be so much surer
 PLAUSIBLE = 0.5  # probability of a fact or of the moment from which earlier words that a message ended are kept
 TURN = 20.0  # seconds
 
@@ -156,14 +158,38 @@ def with_words(episodes: QuerySet[Episode]) -> list[Any]:
 def worths_of(
     episodes: Iterable[Any], places: Mapping[uuid.UUID, Sequence[tuple[int, int]]], judge: TrainedJudge
 ) -> dict[Sentence, Worth] | None:
-    """Return what the judge says of sentences; None where it fails."""
+    """Return what the judge says of sentences; None where it fails.
+
+    A sentence with the first person in it is shown a second time behind what its message says before it: whose words
+    it is, and whether in earnest, may stand there alone.
+    """
     lines = {
         (one.pk, place): Line(one.before or "", one.content[slice(*place)])
         for one in episodes
         for place in places[one.pk]
     }
-    answers = judge.worth([*lines.values()])
-    return None if answers is None else dict(zip(lines, answers, strict=True))
+    framed = {
+        (one.pk, place): Line(one.content[: place[0]], one.content[slice(*place)])
+        for one in episodes
+        for place in places[one.pk]
+        if FIRST_PERSON.search(one.content, *place) and one.content[: place[0]].strip()
+    }
+    answers = judge.worth([*lines.values(), *framed.values()])
+    if answers is None:
+        return None
+    worths = dict(zip(lines, answers, strict=False))
+    for sentence, again in zip([*lines, *framed], answers, strict=True):
+        if FIRST_PERSON.search(lines[sentence].text):
+            worths[sentence] = _as_framed(worths[sentence], again)
+    return worths
+
+
+def _as_framed(worth: Worth, framed: Worth) -> Worth:
+    """Return the answer about a sentence, with a fiction's probability where it is not its speaker's either."""
+    unmeant = framed.fiction + framed.others
+    if unmeant < PLAUSIBLE:
+        return worth
+    return worth._replace(fact=min(worth.fact, framed.fact), fiction=max(worth.fiction, unmeant - MAYBE_OWN))
 
 
 def _forget_misread(
