@@ -56,7 +56,7 @@ _asks_you = re.compile(
 )
 _handed = re.compile(
     rf"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*{_task}"
-    r"[^:\n.!?]{0,80}: *(?P<words>\S.*)",
+    r"[^:\n.!?]{0,80}:\s*(?P<words>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _draft = re.compile(

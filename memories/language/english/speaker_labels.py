@@ -9,7 +9,7 @@ _date = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2} [a-z]{3,9}\.?(?: \d{4})?|(?
 _clock = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{1,6})?(?:\s?[ap]\.?m\.?)?(?:z|[+-]\d\d:?\d\d)?"
 _time = rf"[\[(]?(?:{_date}[,t]?(?: at)? ?)?{_clock}[\])]?"
 _room = r"[#@]?[\w-]{1,40}"
-_start = r"^[ \t>*•]*"
+_start = r"^[ \t>*•–-]*"
 # Exact forms, of which one is enough
 EXACT = re.compile(
     rf"{_start}(?:"
@@ -39,6 +39,16 @@ BARE = re.compile(
     rf"(?:{_start}|(?<=[.!?…] )|(?<=[.!?][\"”’] ))(?P<a>{_capital}(?: (?:(?:de|da|van|von|der|den|di|la|le|al|el|bin|ben) )*{_capital}){{0,2}}"
     r"|(?i:speaker|person|participant|voice|guest|caller|user|interviewer|student|player|agent|customer)[ _-]?(?:\d{1,3}|[A-Z])|[QA])[ \t]*:(?!//)[ \t]*(?=\S)",
     re.MULTILINE,
+)
+# "Here's my situation: I work at ...": words that an introduction of one's own is made of, and those it has not
+INTRODUCTION = re.compile(r"[ \t*_#>\[(-]*(?P<words>[^.!?\n:]{1,40}?)[\])*_]*:[*_\])]*\s+")
+_little = "my me our us here here's here’s is are this these a an some bit few two three little more just and as of on in to with hi hey hello dear myself i'm some"
+OF_OTHERS = frozenset(
+    """
+    message messages mail email letter quote review reviews comment comments sample test tests data example examples song songs plot game games movie movies
+    film films dream dreams post blog article copy output input log logs reply response statement text query document file album podcast answer
+    answers prompt scenario plot story's book body error errors author channel
+    """.split()
 )
 FIRST_PERSON = re.compile(
     r"\b(?:I|I['’](?:m|ve|d|ll)|my|me|mine|we|we['’](?:re|ve|d|ll)|our|us)\b(?!\.\w)", re.IGNORECASE
@@ -106,3 +116,4 @@ NO_NAMES = frozenset(
     wishes with women work working workout workouts world worry worries writing year years yes yesterday yet zip
     """.split()
 )
+OF_ONESELF = NO_NAMES.union(MACHINES, _little.split()) - OF_OTHERS

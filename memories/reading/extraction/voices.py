@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memories.language import bounds
+from memories.language.english import pasted_text
 from memories.language.english import speaker_labels as labels
 from memories.language.english.frames import FORWARDED
 from memories.models import Episode
@@ -55,6 +56,7 @@ def parts_by_speaker(message: Message) -> Iterator[Message]:
     if not message.voices:
         yield message
         return
+    unmeant = tuple(pasted_text.not_in_earnest(message.readable))
     yield replace(message, served=message.not_own, voices=())
     for name in list(dict.fromkeys(voice.name for voice in message.voices if voice.name))[:MOST_SPEAKERS]:
         outside, position = [], 0
@@ -64,7 +66,7 @@ def parts_by_speaker(message: Message) -> Iterator[Message]:
                 position = voice.end
         outside.append((position, len(message.text)))
         gaps = tuple((start, end) for start, end in outside if start < end)
-        yield replace(message, speaker=name, served=(*message.served, *gaps), voices=())
+        yield replace(message, speaker=name, served=(*message.served, *gaps, *unmeant), voices=())
 
 
 def _labels_in(message: Message) -> list[Label]:
@@ -111,6 +113,7 @@ def _voices(message: Message, sure: Sequence[Label]) -> Iterator[Voice]:
         if low in labels.OWN or low == message.speaker.casefold():
             yield Voice(label.start, label.begins, label.begins, "")  # the label alone
             continue
-        is_named = low not in labels.MACHINES and low not in labels.ROLES and not _numbered.fullmatch(low)
+        is_role = low in labels.MACHINES or low in labels.ROLES or _numbered.fullmatch(low)
+        is_named = len(low) > 1 and not is_role
         name = speaker_of(message.kind, "", label.name) if is_named else ""
         yield Voice(label.start, end, label.begins, name)
