@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
-from django.db.models.functions import Right
+from django.db.models import Case, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Concat, Right
 
 from memories import teaching
 from memories.belief import review, touches
@@ -25,8 +25,10 @@ from memories.index import prepared_sql, workspace_index
 from memories.ingest.keep_sentences import BINDING, keep_sentences
 from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
 from memories.judge.pieces import SHORT
+from memories.language.english.frames import RETURNS
+from memories.language.english.speaker_labels import FIRST_PERSON, INTRODUCTION, OF_ONESELF
 from memories.language.english.touch_rules import is_plain, places_of
-from memories.models import Citation, Episode, Fact, WorkspaceIndex
+from memories.models import Citation, Episode, Fact, MemorySession, WorkspaceIndex
 from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.guard.masked_text import is_masked
 from memories.settings.workspace_settings import settings_of
@@ -36,7 +38,10 @@ from workspaces.scope import worker_scope
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
 IDLE = 0.1  # probability of a fact or an order below which what rules read in a sentence is forgotten
+UNMEANT = 0.7  # probability of others' words or fiction from which what stands before a sentence speaks against it
+MAYBE_OWN = 0.05  # what is taken for others' words or fiction, and not for fiction alone, must be so much surer
 PLAUSIBLE = 0.5  # probability of a fact or of the moment from which earlier words that a message ended are kept
+MISREAD = "forgotten again, for the judge finds that it is not said in earnest, or not by its sender"
 TURN = 20.0  # seconds
 
 CLAIM = f"""
@@ -102,7 +107,9 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, of_changes: TrainedJud
     kept = {one: worth.category for one, worth in worths.items() if one in unread and worth.fact >= thresholds.keep}
     keep_sentences(space, episodes, kept, str(judge.name))
     not_meant = {one for one, worth in worths.items() if worth.fiction >= thresholds.drop}
-    idle = {one for one, worth in worths.items() if worth.fact + worth.order < IDLE} - not_meant
+    # What may be somebody else's words is left to the other threshold.
+    doubted = {one for one, worth in worths.items() if worth.fiction >= UNMEANT - MAYBE_OWN}
+    idle = {one for one, worth in worths.items() if worth.fact + worth.order < IDLE} - doubted
     _forget_misread(space, episodes, not_meant, str(judge.name), review.NOT_MEANT)
     _forget_misread(space, episodes, idle, str(judge.name), review.NOT_WORTH_IT)
     heard = touches.compare(space, episodes, of_changes, thresholds, not_meant)
@@ -159,21 +166,60 @@ def with_words(episodes: QuerySet[Episode]) -> list[Any]:
 def worths_of(
     episodes: Iterable[Any], places: Mapping[uuid.UUID, Sequence[tuple[int, int]]], judge: TrainedJudge
 ) -> dict[Sentence, Worth] | None:
-    """Return what the judge says of sentences; None where it fails."""
+    """Return what the judge says of sentences; None where it fails.
+
+    A sentence with the first person in it is shown a second time behind what its message says before it: whose words
+    it is, and whether in earnest, may stand there alone.
+    """
     lines = {
-        (one.pk, place): Line(one.before or "", one.content[slice(*place)])
+        (one.pk, place): Line(one.before or "", _own_words(one.content[slice(*place)]))
         for one in episodes
         for place in places[one.pk]
     }
-    answers = judge.worth([*lines.values()])
-    return None if answers is None else dict(zip(lines, answers, strict=True))
+    framed = {
+        (one.pk, place): Line(before, _own_words(one.content[slice(*place)]))
+        for one in episodes
+        for place in places[one.pk]
+        if FIRST_PERSON.search(one.content, *place) and (before := _said_before(one.content, place)).strip()
+    }
+    # Asked apart: what stands beside a text moves the answer about it a little.
+    answers, again = judge.worth([*lines.values()]), judge.worth([*framed.values()])
+    if answers is None or again is None:
+        return None
+    worths = dict(zip(lines, answers, strict=True))
+    seen = [*worths.items(), *zip(framed, again, strict=True)]
+    for sentence, worth in seen:
+        if FIRST_PERSON.search(lines[sentence].text):
+            worths[sentence] = _as_framed(worths[sentence], worth)
+    return worths
+
+
+def _said_before(text: str, place: tuple[int, int]) -> str:
+    """Return what a message says before a sentence, since its speaker returned to what is so."""
+    returned = [found.start() for found in RETURNS.finditer(text, 0, place[1])]
+    return text[returned[-1] if returned else 0 : place[0]]
+
+
+def _own_words(sentence: str) -> str:
+    """Return a sentence without "here's my situation:" before it, which the judge takes for somebody else's."""
+    opening = INTRODUCTION.match(sentence)
+    is_own = opening and OF_ONESELF.issuperset(opening["words"].casefold().split())
+    return sentence[opening.end() :] if opening and is_own else sentence
+
+
+def _as_framed(worth: Worth, framed: Worth) -> Worth:
+    """Return the answer about a sentence, with a fiction's probability where it is not its speaker's either."""
+    unmeant = framed.fiction + framed.others
+    if unmeant < UNMEANT:
+        return worth
+    return worth._replace(fact=min(worth.fact, framed.fact), fiction=max(worth.fiction, unmeant - MAYBE_OWN))
 
 
 def _forget_misread(
     space: WorkspaceIndex, episodes: Iterable[Any], sentences: Collection[Sentence], model: str, why: str
 ) -> None:
-    """Forget what rules read in these sentences of people; a wish, a rule and what has an end only where they are not
-    meant."""
+    """Forget what rules read in these sentences of people. Of those that are not meant their sessions say so; of
+    others a wish, a rule and what has an end stay."""
     misread = {
         citation.fact.memory_id
         for episode in episodes
@@ -184,6 +230,11 @@ def _forget_misread(
     } - {None}
     if misread:
         review.forget_misread(worker_scope(space.workspace_id, model), misread, why)
+    if misread and why == review.NOT_MEANT:
+        sessions = {episode.session_id for episode in episodes if any(pk == episode.pk for pk, _ in sentences)}
+        rows = MemorySession.objects.filter(pk__in=sessions).exclude(reason__contains=MISREAD)
+        between = Case(When(reason="", then=Value("")), default=Value("; "))
+        rows.update(reason=Concat("reason", between, Value(MISREAD)))
 
 
 def _stays(fact: Fact) -> bool:

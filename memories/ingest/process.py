@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from memories import metrics
-from memories.belief import resolve
+from memories.belief import resolve, touches
 from memories.belief.resolve import Claim, ResolveOutcome
 from memories.documents.long_texts import keep_long_texts
 from memories.errors import erased
@@ -24,6 +24,7 @@ from memories.index import (
     configured_embedder,
     due_vectors,
     entries,
+    people_by_name,
     prepared_sql,
     repair,
     row_marks,
@@ -50,7 +51,16 @@ from memories.models.conversation import is_shared_by_default
 from memories.queue import leases
 from memories.queue.leases import TakenOver
 from memories.reading import intents
-from memories.reading.extraction import ExtractionRun, ExtractOptions, Message, Span, speaker_of, unmatched
+from memories.reading.extraction import (
+    ExtractionRun,
+    ExtractOptions,
+    Message,
+    Span,
+    speaker_of,
+    unmatched,
+    with_voices,
+    without_play,
+)
 from memories.reading.extraction.fallback_chain import ALWAYS, FallbackChain, chain_from
 from memories.reading.guard.masked_text import is_masked
 from memoryproject.postgres import crossings
@@ -68,7 +78,9 @@ MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sen
 MOST_BEFORE = 6  # messages
 RECENT = timedelta(hours=12)  # what is older is another sitting
 BEFORE = """
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at,
+       exists (select 1 from memories_memorysession s
+               where s.id = memories_episode.session_id and s.counts->'in_play' is not null) as in_play
 from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
   and occurred_at between %(at)s - %(recent)s::interval and %(at)s
@@ -157,6 +169,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
             speaker=speaker_of(row.kind, subject_name, row.author),
             text=row.content,
             occurred_at=row.occurred_at,
+            is_played=row.in_play,
         )
         for row in reversed(rows)
     )
@@ -333,6 +346,7 @@ class SessionSteps:
                 )
             )
         self._note(outcome)
+        self._spare_judge()
         if self.is_last:
             doubted = self.earlier.without_doubted(self._doubted())
             resolve.quarantine(placement, doubted, session.pk)
@@ -357,6 +371,13 @@ class SessionSteps:
         if row is None:
             raise TakenOver
         return row, outcome
+
+    def _spare_judge(self) -> None:
+        """Leave to the rules the messages in which others speak or a part is played: the judge reads sentence by
+        sentence, and does not know whose it is."""
+        if aside := [message.id for message in self.messages if message.voices or message.is_played]:
+            touches.take_back([(one, (0, END)) for one in aside], "")
+            Episode.objects.filter(pk__in=aside).update(judge_attempts=None)
 
     def _doubted(self) -> list[tuple[Claim, str]]:
         found = self.run.found.quarantined
@@ -576,8 +597,9 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float, *, has_waited:
             due_vectors.make_keys(kept.space, items=session.episode_ids)
         if not row_marks.are_current(kept.space):
             repair.repair_subject(kept.space, session.subject_id)
-        messages = _messages_of(kept)
-        steps = SessionSteps(kept, messages, options_of(kept), chain, has_waited=has_waited)
+        options = options_of(kept)
+        messages = _messages_of(kept, options.before)
+        steps = SessionSteps(kept, messages, options, chain, has_waited=has_waited)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
             while row.state == session_queue.State.EXTRACTING:
@@ -595,7 +617,7 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float, *, has_waited:
     return row
 
 
-def _messages_of(kept: Kept) -> list[Message]:
+def _messages_of(kept: Kept, before: Sequence[Message]) -> list[Message]:
     """Return the messages to be read; none of a document is an order to the memory."""
     session, own = kept.session, kept.session.created_ids
     if kept.document is not None:
@@ -605,6 +627,10 @@ def _messages_of(kept: Kept) -> list[Message]:
     messages = mark_own_output(messages_of(kept), lambda: writer_of(session), own)
     if session.extract == MemorySession.Extract.NONE:
         return messages
+    messages = with_voices(messages, before, partial(people_by_name.known_names, kept.space))
+    messages, in_play = without_play(messages, in_play=any(message.is_played for message in before[-1:]))
+    if in_play:
+        session.counts["in_play"] = 1
     return intents.hear(session, messages)
 
 

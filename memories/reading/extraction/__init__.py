@@ -12,6 +12,8 @@ from memories.reading.extraction.extraction_types import (
     visibility_of,
 )
 from memories.reading.extraction.model_claims import find_quote
+from memories.reading.extraction.play import without_play
+from memories.reading.extraction.voices import with_voices
 
 __all__ = [
     "Extraction",
@@ -26,4 +28,6 @@ __all__ = [
     "speaker_of",
     "visibility_of",
     "warm_up",
+    "with_voices",
+    "without_play",
 ]
