@@ -12,6 +12,7 @@ from typing import Any
 
 from memories import ingest
 from memories.errors import Conflict
+from memories.exchange.who_is_who import WhoIsWho
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Episode, MemorySession
 from memories.privacy import masks
@@ -23,7 +24,8 @@ State = MemorySession.State
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Settings for storing an import. Empty names: the transcript's own; `batch` in messages."""
+    """Settings for storing an import. Empty names: the transcript's own; `batch` in messages; `who`
+    tells which authors are users here."""
 
     user_id: str = ""
     agent_id: str = ""
@@ -33,6 +35,7 @@ class ImportOptions:
     batch: int = 100
     occurred_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    who: WhoIsWho = field(default_factory=WhoIsWho)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,9 @@ def _import_batch(scope: Scope, messages: Sequence[TranscriptMessage], options: 
             session = ingest.retry(scope, session)
         if session.state != State.DONE:
             sessions.append(_run(session, options))
-    if new:
-        sessions.append(_run(ingest.receive(scope, _request_of(new, options)), options))
+    for user, said in options.who.by_user(new, options.user_id).items():
+        request = _request_of(said, replace(options, user_id=user))
+        sessions.append(_run(ingest.receive(scope, request), options))
     old = len(messages) - len(new) - len(changed)
     return ImportedBatch(len(messages), len(new), old, changed, tuple(sessions))
 

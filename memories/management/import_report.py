@@ -1,12 +1,13 @@
 """A survey of what an import will read, and its results."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from memories.exchange.import_without_repeats import ImportedBatch
+from memories.exchange.who_is_who import Authors
 from memories.models import MemorySession
 from memories.transcripts import BadLine, Transcript, Unreadable, read
 
@@ -26,6 +27,7 @@ class Survey:
     messages: int = 0
     bad: int = 0
     bad_lines: list[BadLine] = field(default_factory=list)
+    authors: Authors = field(default_factory=Authors)
 
     @property
     def is_usable(self) -> bool:
@@ -36,6 +38,7 @@ class Survey:
             self.threads.add(part.thread)
             self.subjects |= {part.subject} if part.subject else set()
             self.messages += len(part.messages)
+            self.authors.add(part)
             return
         self.bad += 1
         if len(self.bad_lines) < SHOWN:
@@ -56,9 +59,23 @@ class Survey:
             "conversations": len(self.threads),
             "subjects": sorted(self.subjects),
             "messages": self.messages,
+            "authors": [author.as_json() for author in self.authors.most_first()],
             "badLines": self.bad,
             "badLinesShown": [{"line": b.line, "reason": b.reason} for b in self.bad_lines],
         }
+
+
+def author_lines(surveys: Iterable[Survey]) -> Iterator[str]:
+    """Yield the authors of logs, for whoever maps them to users."""
+    counts: Counter[str] = Counter()
+    for found in surveys:
+        counts.update({author.name: author.messages for author in found.authors.by_name.values()})
+    if not counts:
+        return
+    yield "Authors, with their messages (--me NAME: your own; --author NAME=USER: another user's):"
+    yield from (f"{count:>8}  {name}" for name, count in counts.most_common(SHOWN))
+    if len(counts) > SHOWN:
+        yield f"          and {len(counts) - SHOWN} more"
 
 
 def survey(path: Path, form: str | None) -> Survey:

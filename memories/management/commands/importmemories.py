@@ -14,22 +14,29 @@ from django.core.management.base import CommandError
 
 from memories.errors import Conflict, ProviderError
 from memories.exchange.import_without_repeats import ImportOptions
-from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from memories.management.command_options import (
+    CommandWithExamples,
+    add_authors,
+    add_workspace,
+    one_workspace,
+    who_is_who,
+)
 from memories.management.commands.ingestfile import Run, files_in
-from memories.management.import_report import Survey, Tally, survey
+from memories.management.import_report import Survey, Tally, author_lines, survey
 from memories.management.progress import interruptible, see_through, shown_job
 from memories.models import Conversation, Episode, Erasure, LongJob, MemorySession
 from memories.privacy import erase
 from memories.providers.memory_pull import HOMES, PullSource, pull
 from memories.queue.long_jobs import NewJob
 from memories.transcripts import Transcript, read
-from memories.transcripts.read_file import LAYOUTS, layout
+from memories.transcripts.read_file import layout
 from memories.transcripts.transcript import Unreadable, digest
 from workspaces.scope import Scope, worker_scope
 
 MARK = "import:"  # begins the thread of everything that was imported
 LONGEST_THREAD = 200
 BATCH = 100  # messages of one ingest
+TEXTS = ("text", "markdown")
 
 
 class Command(CommandWithExamples):
@@ -43,6 +50,7 @@ class Command(CommandWithExamples):
         "  manage.py importmemories --from mem0 --key m0-... --dry-run\n"
         "  manage.py importmemories --from supermemory --url http://127.0.0.1:8787 --key sm_...\n"
         "  manage.py importmemories conversations.json --user ada --batch chatgpt\n"
+        "  manage.py importmemories '_chat.txt' --user ada --me 'Ada L.' --batch family\n"
         "  manage.py importmemories ~/.claude/CLAUDE.md memory/ --user ada --batch claude-code\n"
         "  manage.py importmemories --batches\n"
         "  manage.py importmemories --take-back chatgpt --yes"
@@ -57,6 +65,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--batch", type=batch_name, help="its name (default: told)")
         add_workspace(parser, "the only one")
         parser.add_argument("--user", default="", help="whom all of it is about here")
+        add_authors(parser)
         parser.add_argument("--agent", default="", help="whose memories it becomes")
         parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
         parser.add_argument("--batches", action="store_true", help="what was imported so far")
@@ -101,6 +110,7 @@ class Command(CommandWithExamples):
 
     def _import(self, scope: Scope, files: list[Path], batch: str, options: dict[str, Any]) -> None:
         surveys = {path: survey(path, format_of(path)) for path in files}
+        options["who"] = who_is_who(options, (n for each in surveys.values() for n in each.authors.by_name))
         tally = None
         if not options["dry_run"]:
             tally = self._store(scope, surveys, batch, options)
@@ -125,6 +135,7 @@ class Command(CommandWithExamples):
                     batch=BATCH,
                     occurred_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
                     metadata={"file": path.name, "import": batch},
+                    who=options["who"],
                 )
                 for part in read(path, format_of(path)):
                     if isinstance(part, Transcript) and not run.tally.is_stopped:
@@ -145,7 +156,7 @@ class Command(CommandWithExamples):
         self.stdout.write(
             f"{messages} memories and messages of {len(subjects)} users read, {bad} lines not understood."
         )
-        for line in tally.lines() if tally else ():
+        for line in tally.lines() if tally else author_lines(surveys):
             self.stdout.write(line)
         for each in surveys:
             for line in each.lines():
@@ -199,7 +210,7 @@ def format_of(path: Path) -> str | None:
     """Return "statements" for texts, which are read statement by statement; else None: the readers
     detect the format of JSON."""
     try:
-        return "statements" if layout(path) in LAYOUTS else None
+        return "statements" if layout(path) in TEXTS else None
     except Unreadable:
         return None
 
