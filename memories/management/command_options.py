@@ -41,7 +41,7 @@ def add_authors(parser: ArgumentParser) -> None:
     """Add the options that say which authors of a log are which users."""
     parser.add_argument("--me", action="append", default=[], metavar="NAME", help="an author of a log who is --user")
     parser.add_argument(
-        *("--author", "--authors"),
+        "--author",
         action="append",
         default=[],
         type=author_of_user,

@@ -22,9 +22,8 @@ def is_messenger(data: Json) -> bool:
 def read_messenger(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     people = items(value.data, "participants")
     names = ", ".join(string(each, "name") if isinstance(each, dict) else str(each) for each in people)
-    title = unbroken(string(value.data, "title", "threadName") or names)
-    thread = string(value.data, "thread_path").rpartition("/")[2] or string(value.data, "threadName") or source.name
-    chat = Chat(source, value.line, f"messenger-{thread}", title)
+    title = unbroken(names)  # the title stands behind the messages, of which a long chat comes in parts
+    chat = Chat(source, value.line, f"messenger-{source.name}", title)
     # The newest stands first.
     for raw in reversed(items(value.data, "messages")):
         author = unbroken(string(raw, "sender_name", "senderName"))

@@ -1,12 +1,13 @@
 """Exports of chats: messages, authors and times are those that are in the file."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memories.transcripts import BadLine, Transcript, TranscriptMessage, Unreadable, read
-from tests.exchange.chat_exports import EXPORTS, Export
+from tests.exchange.chat_exports import EXPORTS, Export, archive
 
 
 def _read(folder: Path, name: str, content: bytes | str) -> tuple[list[Transcript], list[str]]:
@@ -102,3 +103,43 @@ def test_answers_and_threads_are_kept_beside_the_words(tmp_path: Path) -> None:
     assert (root.role, bot.role) == ("user", "assistant")
     mail = next(each for each in EXPORTS if each.name == "all.mbox")
     assert len({talk.thread for talk in _read(tmp_path, mail.name, mail.content)[0]}) == 1
+
+
+def test_a_long_chat_is_read_in_parts_and_is_one_thread(tmp_path: Path) -> None:
+    messages = [
+        {"id": n, "type": "message", "date_unixtime": str(1783776971 + n), "from": "Ivana", "text": f"Line {n}"}
+        for n in range(2_500)
+    ]
+    chat = {"name": "Ivana", "type": "personal_chat", "id": 71, "messages": messages}
+    for data in (chat, {"about": "x", "chats": {"about": "", "list": [chat, chat | {"id": 72}]}}):
+        talks, told = _read(tmp_path, "result.json", json.dumps(data))
+        assert len(_messages(talks)) % 2_500 == 0
+        assert told == []
+        assert {talk.thread for talk in talks} <= {"telegram-71", "telegram-72"}
+
+
+def test_hostile_files_are_refused_or_cut_within_bounds(tmp_path: Path) -> None:
+    deep = '{"messages": ' + "[" * 200_000
+    assert "not usable JSON" in _read(tmp_path, "deep.json", deep)[1][0]
+    line = "3/14/26, 9:04 PM - Greta: " + "x" * (2 << 20)
+    talks, told = _read(tmp_path, "long.txt", f"{line}\n3/14/26, 9:05 PM - Milo: Hi\n3/14/26, 9:06 PM - Milo: Ho\n")
+    assert [m.content for m in _messages(talks)] == ["Hi", "Ho"]
+    assert "longer than" in told[0]
+    many = "3/14/26, 9:04 PM - Greta: Hi\n3/14/26, 9:04 PM - Greta: Hi\n" + "word " * 20 + "\n"
+    many += ("word " * 20 + "\n") * 5_000
+    talks, told = _read(tmp_path, "many.txt", many)
+    assert max(len(m.content) for m in _messages(talks)) <= 100_000
+    assert "beyond 100,000 characters" in "".join(told)
+    bomb = archive(a_dot_txt="0" * (64 << 20), b_dot_txt="3/14/26, 9:04 PM - Greta: Hi\n")
+    talks, told = _read(tmp_path, "bomb.zip", bomb)
+    assert [m.content for m in _messages(talks)] == ["Hi"]
+    assert "a.txt: it unpacks to more than" in told[0]
+
+
+def test_an_archive_writes_nothing_outside_of_its_folder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    evil = archive(**{"..__..__evil_dot_txt": "3/14/26, 9:04 PM - Greta: Hi\n", "__abs_dot_txt": "x"})
+    _read(out, "evil.zip", evil)
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert [each.name for each in out.iterdir()] == ["evil.zip"]
