@@ -15,6 +15,7 @@ from memories.errors import Conflict
 from memories.exchange.who_is_who import WhoIsWho
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Episode, MemorySession
+from memories.models.conversation import check_thread
 from memories.privacy import masks
 from memories.transcripts import Transcript, TranscriptMessage
 from workspaces.scope import Scope
@@ -64,6 +65,8 @@ def import_transcript(scope: Scope, transcript: Transcript, options: ImportOptio
     conversations = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread)
     known = conversations.select_related("subject").first()
     about = known.subject.external_id if known and known.subject else ""
+    if known is not None:
+        check_thread(scope, known)
     if known is not None and about != user:
         raise Conflict(
             f"The thread {thread!r} is there already, and is about "
@@ -78,7 +81,10 @@ def import_transcript(scope: Scope, transcript: Transcript, options: ImportOptio
 
 def _import_batch(scope: Scope, messages: Sequence[TranscriptMessage], options: ImportOptions) -> ImportedBatch:
     words = {message.id: content_of(message) for message in messages}
-    there = Episode.objects.filter(workspace_id=scope.workspace_id, conversation__external_id=options.thread_id)
+    # What the asker may not see is refused by `receive`, which tells only that an id is taken.
+    there = Episode.objects.visible_to(scope).filter(
+        workspace_id=scope.workspace_id, conversation__external_id=options.thread_id
+    )
     rows = there.filter(external_id__in=list(words)).select_related("session")
     known = {row.external_id or "": row for row in rows}
     # An episode without a session was recorded without learning: now it is learned from.

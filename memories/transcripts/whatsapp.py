@@ -23,9 +23,9 @@ AFTERNOON = ("p", "下", "오후", "午後")
 # What iOS wrote itself begins with a mark of direction; of Android's the words are known.
 _file = r"\.(?:jpe?g|png|webp|gif|heic|mp4|mov|3gp|opus|m4a|mp3|aac|ogg|pdf|docx?|xlsx?|pptx?|vcf|txt|zip|csv|apk)"
 _media = re.compile(rf"^<[^<>\n]{{3,40}}>$|^[^\n]{{1,120}}{_file} \([^()\n]{{4,40}}\)(?=\n|$)", re.IGNORECASE)
-_attached = re.compile(r"[\u200e ]*<[^<>\n]{1,30}: [^<>\n]{1,120}\.\w{2,5}>")
+_attached = re.compile(r"[\u200e ]{0,4}<[^<>\n]{1,30}: [^<>\n]{1,120}\.\w{2,5}>")
 _edited = re.compile(
-    r"[\u200e ]*<[^<>\n]{0,40}(?:edit|bearbeit|modifi|bewerkt|redigeret|redigerad)[^<>\n]{0,40}>\s*$", re.IGNORECASE
+    r"[\u200e ]{0,4}<[^<>\n]{0,40}(?:edit|bearbeit|modifi|bewerkt|redigeret|redigerad)[^<>\n]{0,40}>\s*$", re.IGNORECASE
 )
 _deleted = re.compile(
     r"^(?:(?:this message was|you) deleted(?: this message)?|(?:diese nachricht wurde|du hast diese nachricht) gelöscht"

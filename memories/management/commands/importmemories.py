@@ -13,6 +13,15 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import Conflict, ProviderError
+from memories.exchange.file_survey import Survey, survey
+from memories.exchange.import_batches import (
+    BATCH_NAME,
+    batch_name_of,
+    batches,
+    conversations_of,
+    targets_of,
+    thread_of,
+)
 from memories.exchange.import_without_repeats import ImportOptions
 from memories.management.command_options import (
     CommandWithExamples,
@@ -22,19 +31,17 @@ from memories.management.command_options import (
     who_is_who,
 )
 from memories.management.commands.ingestfile import Run, files_in
-from memories.management.import_report import Survey, Tally, author_lines, survey
+from memories.management.import_report import Tally, author_lines
 from memories.management.progress import interruptible, see_through, shown_job
-from memories.models import Conversation, Episode, Erasure, LongJob, MemorySession
+from memories.models import Episode, Erasure, LongJob, MemorySession
 from memories.privacy import erase
 from memories.providers.memory_pull import HOMES, PullSource, pull
 from memories.queue.long_jobs import NewJob
 from memories.transcripts import Transcript, read
 from memories.transcripts.read_file import layout
-from memories.transcripts.transcript import Unreadable, digest
+from memories.transcripts.transcript import Unreadable
 from workspaces.scope import Scope, worker_scope
 
-MARK = "import:"  # begins the thread of everything that was imported
-LONGEST_THREAD = 200
 BATCH = 100  # messages of one ingest
 TEXTS = ("text", "markdown")
 
@@ -165,23 +172,17 @@ class Command(CommandWithExamples):
             self.stdout.write(f"Taken back by: importmemories --take-back {batch} --yes")
 
     def _show_batches(self, scope: Scope, *, as_json: bool) -> None:
-        counts: Counter[str] = Counter()
-        rows = Episode.objects.filter(workspace_id=scope.workspace_id, conversation__external_id__startswith=MARK)
-        for thread in rows.values_list("conversation__external_id", flat=True).iterator():
-            counts[thread.split(":")[1]] += 1
+        counts = batches(scope)
         if as_json:
             self.stdout.write(json.dumps(counts))
             return
-        for batch, count in sorted(counts.items()):
+        for batch, count in counts.items():
             self.stdout.write(f"{batch:24}{count:>8} memories and messages")
         if not counts:
             self.stdout.write("Nothing was imported.")
 
     def _take_back(self, scope: Scope, batch: str, options: dict[str, Any]) -> None:
-        rows = Conversation.objects.filter(
-            workspace_id=scope.workspace_id, external_id__startswith=thread_of(batch, "")
-        )
-        targets = [erase.target_of(scope, Erasure.Kind.CONVERSATION, row.pk) for row in rows]
+        targets = targets_of(scope, batch)
         if not targets:
             raise CommandError(f"There is no batch {batch!r} here: --batches names them.")
         plans = [erase.plan(target) for target in targets]
@@ -201,7 +202,7 @@ class Command(CommandWithExamples):
             see_through(row, total, erase.run)
             if row.state != Erasure.State.DONE:
                 raise CommandError(f"It failed: {row.error}. The same command goes on.")
-        rows.delete()
+        conversations_of(scope, batch).delete()
         text = f"{batch}: taken back, with {counts['episodes']} words of it"
         self.stdout.write(json.dumps(counts) if options["json"] else text)
 
@@ -222,16 +223,7 @@ def extract_of(part: Transcript) -> str:
     return MemorySession.Extract.NONE if is_memories else MemorySession.Extract.AUTO
 
 
-def thread_of(batch: str, thread: str) -> str:
-    name = f"{MARK}{batch}:{thread}"
-    return name if len(name) <= LONGEST_THREAD else f"{MARK}{batch}:{digest(thread)}"
-
-
-def batch_name_of(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "files"
-
-
 def batch_name(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", text):
+    if not re.fullmatch(BATCH_NAME, text):
         raise ArgumentTypeError("lower-case letters, digits and hyphens, 40 at most")
     return text

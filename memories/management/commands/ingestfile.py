@@ -19,6 +19,7 @@ from django.core.management.base import CommandError
 from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
+from memories.exchange.file_survey import Survey, survey
 from memories.exchange.import_without_repeats import ImportOptions, import_transcript
 from memories.language.bounds import LONGEST_ID, MOST_MESSAGES
 from memories.management.command_options import (
@@ -28,7 +29,7 @@ from memories.management.command_options import (
     who_is_who,
     whole_number,
 )
-from memories.management.import_report import Survey, Tally, author_lines, survey
+from memories.management.import_report import Tally, author_lines
 from memories.management.progress import Steps, interruptible, shown_job
 from memories.models import LongJob, MemorySession
 from memories.queue.long_jobs import NewJob, Stopped
