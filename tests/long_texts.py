@@ -82,7 +82,6 @@ from memories.search.context_floor import PersonAsked
 from memories.search.message_excerpt import passage_of
 from memories.transcripts import (
     activities,
-    coding_agents,
     json_values,
     memory_exports,
     messenger,
@@ -90,6 +89,7 @@ from memories.transcripts import (
     slack,
     text_files,
     text_logs,
+    typed_words,
     whatsapp,
 )
 from memories.transcripts.transcript import SourceFile
@@ -440,7 +440,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "transcripts.json_values.clean_text": json_values.clean_text,
     "events.read_events.cursor_of": read_events.cursor_of,
     "transcripts.memory_exports.StatementPlace.take": _statements_of,
-    "transcripts.coding_agents.typed": coding_agents.typed,
+    "transcripts.typed_words.typed": typed_words.typed,
     "transcripts.messenger.unbroken": messenger.unbroken,
     "transcripts.rich_text.quoted": lambda text: rich_text.quoted(rich_text.words_of_html(text), "Ida"),
     "transcripts.slack.plain_text": lambda text: slack.plain_text(text, {}),

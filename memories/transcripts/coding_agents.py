@@ -4,7 +4,6 @@ Of a message in the person's role, only what was typed is the person's: reminder
 summaries, the output of commands and what a sub-agent was told are the program's.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,47 +18,7 @@ from memories.transcripts.transcript import (
     TranscriptMessage,
     numbered,
 )
-
-PROGRAM = "what the program wrote itself"
-SUB_AGENT = "what a sub-agent was told and said"
-SUMMARY = "a summary of what was said before"
-
-# Blocks that programs put into a person's message, with their names
-_names = (
-    r"system[-_]reminder|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|contents|stdout|stderr)"
-    r"|bash-(?:input|stdout|stderr)|user-prompt-submit-hook|[\w-]{1,40}-hook|ide_(?:opened_file|selection|diagnostics)"
-    r"|task-notification|task-reminder|new-diagnostics|post-tool-use-\w{1,20}|session-start-\w{1,20}|skill(?:-\w{1,20})?"
-    r"|environment_context|environment_details|user_instructions|permissions instructions|turn_aborted"
-    r"|collaboration_mode"
-    r"|user_shell_command|subagent_notification|INSTRUCTIONS|apps_instructions|skills_instructions|plugins_instructions"
-    r"|attached_files|open_and_recently_viewed_files|user_info|project_layout|git_status|rules|agent_transcripts"
-    r"|additional_data|current_file|manually_added_selection|hook_context|session_context|state_snapshot"
-)
-_block = re.compile(rf"<(?P<name>{_names})(?: [^<>\n]{{0,200}})?>.*?(?:</(?P=name)>|\Z)", re.DOTALL)
-_query = re.compile(r"<user_query>\s*(.*?)\s*(?:</user_query>|\Z)", re.DOTALL)
-_arguments = re.compile(r"</?command-args>")
-# What begins a message that no person typed
-_begins = re.compile(
-    r"(?:Caveat: The messages below were generated|\[Request interrupted"
-    r"|This session is being continued from a previous"
-    r"|Base directory for this skill:|# AGENTS\.md instructions|This is the Gemini CLI\. We are setting up"
-    r"|Implement the following plan:|Stop hook feedback:|\[Image: (?:source|original)"
-    r"|Your task is to create a detailed summary"
-    r"|Another language model started to solve this problem)"
-)
-_request = re.compile(r"^## My request for Codex:\s*", re.MULTILINE)
-_files = re.compile(r"^-{3} Content from referenced files -{3}$.*", re.MULTILINE | re.DOTALL)
-
-
-def typed(text: str) -> str:
-    """Return what a person typed of a message; "" where a program wrote all of it."""
-    if "<user_query>" in text:
-        return "\n\n".join(_query.findall(text)).strip()
-    if text.startswith("# Context from my IDE setup:"):
-        return _request.split(text, maxsplit=1)[-1].strip() if _request.search(text) else ""
-    text = _block.sub("", text) if "<" in text else text
-    text = _files.sub("", _arguments.sub("", text)).strip()
-    return "" if _begins.match(text) else text
+from memories.transcripts.typed_words import PROGRAM, SUB_AGENT, SUMMARY, message_in_line, typed
 
 
 def without_programs(said: list[TranscriptMessage]) -> list[TranscriptMessage]:
@@ -85,16 +44,9 @@ def read_claude_code(value: JsonValue, source: SourceFile) -> Iterator[Transcrip
     thread = f"claude-code-{session or source.name}"
     if kind == "summary":
         source.known["title"] = string(row, "summary")
-    reason = _not_of_person(row)
-    message = mapping(row, "message")
-    # What was typed while the agent was at work
-    queued = mapping(row, "attachment") if kind == "attachment" else {}
-    if string(queued, "type") == "queued_command" and string(queued, "commandMode") in ("", "prompt"):
-        message, reason = {"role": "user", "content": first(queued, "prompt")}, reason
-    elif kind not in ("user", "assistant"):
-        reason = reason or f"lines of the kind {kind}"
-    if reason or not message:
-        source.left_out.add(value.line, reason or PROGRAM)
+    message = message_in_line(fields(row))
+    if isinstance(message, str):
+        source.left_out.add(value.line, message)
         return
     role = "assistant" if string(message, "role") == "assistant" else "user"
     head = TranscriptMessage(
@@ -105,16 +57,6 @@ def read_claude_code(value: JsonValue, source: SourceFile) -> Iterator[Transcrip
         source.left_out.add(value.line, PROGRAM)
         return
     yield Transcript(thread, source.known.get("title") or source.name, None, tuple(said), value.line)
-
-
-def _not_of_person(row: Json) -> str:
-    if first(row, "isSidechain") is True or string(row, "agentId"):
-        return SUB_AGENT
-    if first(row, "isCompactSummary") is True:
-        return SUMMARY
-    if first(row, "isMeta", "isVisibleInTranscriptOnly") is True or first(row, "isApiErrorMessage") is True:
-        return PROGRAM
-    return "a plan" if first(row, "planContent") is not None else ""
 
 
 CODEX_LINES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
