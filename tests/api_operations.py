@@ -29,6 +29,11 @@ BODIES: dict[str, Any] = {
     "createAgent": {"externalId": "helper"},
     "createTeam": {"name": "helpers"},
     "createConversation": {"threadId": "helper"},
+    "importTranscript": {
+        "content": "14/10/2026, 15:34 - Ada L.: I live in Oslo\n14/10/2026, 15:35 - Bo: I live in Bergen\n",
+        "userId": "u1",
+        "batch": "family",
+    },
     "appendEpisodes": {"messages": [{"role": "user", "content": "And then?"}]},
     "issueKey": {"name": "second"},
     "inviteMember": {"email": "new@example.org", "role": "viewer"},

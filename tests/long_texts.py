@@ -82,7 +82,18 @@ from memories.search import context as search_context
 from memories.search.confidence import confidence_of, is_noise, signs_of, speaks_of
 from memories.search.context_floor import PersonAsked
 from memories.search.message_excerpt import passage_of
-from memories.transcripts import activities, json_values, memory_exports, text_files
+from memories.transcripts import (
+    activities,
+    json_values,
+    memory_exports,
+    messenger,
+    rich_text,
+    slack,
+    text_files,
+    text_logs,
+    typed_words,
+    whatsapp,
+)
 from memories.transcripts.transcript import SourceFile
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -433,6 +444,14 @@ READERS: dict[str, Callable[[str], object]] = {
     "transcripts.json_values.clean_text": json_values.clean_text,
     "events.read_events.cursor_of": read_events.cursor_of,
     "transcripts.memory_exports.StatementPlace.take": _statements_of,
+    "transcripts.typed_words.typed": typed_words.typed,
+    "transcripts.messenger.unbroken": messenger.unbroken,
+    "transcripts.rich_text.quoted": lambda text: rich_text.quoted(rich_text.words_of_html(text), "Ida"),
+    "transcripts.slack.plain_text": lambda text: slack.plain_text(text, {}),
+    "transcripts.text_logs.signal_head": text_logs.signal_head,
+    "transcripts.text_logs.typed_in_signal": text_logs.typed_in_signal,
+    "transcripts.whatsapp.WhatsApp.head_of": whatsapp.WhatsApp(whatsapp.DateOrder(day_first=True)).head_of,
+    "transcripts.whatsapp.typed_words": whatsapp.typed_words,
     "transcripts.text_files.pieces": lambda text: list(text_files.pieces(text)),
 }
 
@@ -513,7 +532,7 @@ OTHERS = frozenset(
     search.reranking.reranker_scores
     transcripts.markdown_files.MarkdownPlace.add
     transcripts.markdown_files.MarkdownPlace.enter
-    transcripts.text_files.paragraph
+    transcripts.text_files.paragraph transcripts.text_logs.OpenMessage.add transcripts.text_logs.OpenMessage.take
     """.split()
 )
 NAMES = frozenset(

@@ -234,6 +234,9 @@ SILENT = {
     "listDeliveries",
     "redeliver",
     "planDocumentErasure",
+    "importTranscript",  # names of the sent file's authors
+    "listTranscriptBatches",
+    "takeBackTranscripts",
     "listSpaces",
     "createSpace",
     "readSpace",

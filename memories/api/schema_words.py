@@ -17,7 +17,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "What is believed: read, written, corrected and forgotten; on which words it stands.",
         ("memories", "facts", "rejections", "patterns", "misses", "verdicts"),
     ),
-    "Conversations": ("What was said, word for word.", ("conversations", "episodes")),
+    "Conversations": ("What was said, word for word.", ("conversations", "episodes", "transcripts")),
     "Profiles and features": (
         "What conversations are folded into: category, tag, feature and value.",
         ("sets", "features"),
@@ -86,6 +86,12 @@ BODIES: dict[str, dict[str, Any]] = {
     "changeRanking": {"weights": {"keyword": 0.5}},
     "createConversation": {"threadId": "about-boats", "userId": "ada", "title": "About boats"},
     "changeConversation": {"title": "About ships"},
+    "importTranscript": {
+        "content": "14/10/2026, 15:34 - Ada L.: I live in Oslo\n14/10/2026, 15:35 - Bo: I live in Bergen\n",
+        "userId": "ada",
+        "me": ["Ada L."],
+        "batch": "family",
+    },
     "appendEpisodes": {"messages": [{"role": "user", "content": "And then?"}]},
     "acceptFact": {"quote": "The cat lives in Graz"},
     "createSet": {"key": "boats", "metadata": {"topic": "boats"}},

@@ -12,8 +12,10 @@ from typing import Any
 
 from memories import ingest
 from memories.errors import Conflict
+from memories.exchange.who_is_who import WhoIsWho
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Episode, MemorySession
+from memories.models.conversation import check_thread
 from memories.privacy import masks
 from memories.transcripts import Transcript, TranscriptMessage
 from workspaces.scope import Scope
@@ -23,7 +25,8 @@ State = MemorySession.State
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Settings for storing an import. Empty names: the transcript's own; `batch` in messages."""
+    """Settings for storing an import. Empty names: the transcript's own; `batch` in messages; `who`
+    tells which authors are users here."""
 
     user_id: str = ""
     agent_id: str = ""
@@ -33,6 +36,7 @@ class ImportOptions:
     batch: int = 100
     occurred_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    who: WhoIsWho = field(default_factory=WhoIsWho)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ def import_transcript(scope: Scope, transcript: Transcript, options: ImportOptio
     conversations = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread)
     known = conversations.select_related("subject").first()
     about = known.subject.external_id if known and known.subject else ""
+    if known is not None:
+        check_thread(scope, known)
     if known is not None and about != user:
         raise Conflict(
             f"The thread {thread!r} is there already, and is about "
@@ -75,7 +81,10 @@ def import_transcript(scope: Scope, transcript: Transcript, options: ImportOptio
 
 def _import_batch(scope: Scope, messages: Sequence[TranscriptMessage], options: ImportOptions) -> ImportedBatch:
     words = {message.id: content_of(message) for message in messages}
-    there = Episode.objects.filter(workspace_id=scope.workspace_id, conversation__external_id=options.thread_id)
+    # What the asker may not see is refused by `receive`, which tells only that an id is taken.
+    there = Episode.objects.visible_to(scope).filter(
+        workspace_id=scope.workspace_id, conversation__external_id=options.thread_id
+    )
     rows = there.filter(external_id__in=list(words)).select_related("session")
     known = {row.external_id or "": row for row in rows}
     # An episode without a session was recorded without learning: now it is learned from.
@@ -90,8 +99,9 @@ def _import_batch(scope: Scope, messages: Sequence[TranscriptMessage], options: 
             session = ingest.retry(scope, session)
         if session.state != State.DONE:
             sessions.append(_run(session, options))
-    if new:
-        sessions.append(_run(ingest.receive(scope, _request_of(new, options)), options))
+    for user, said in options.who.by_user(new, options.user_id).items():
+        request = _request_of(said, replace(options, user_id=user))
+        sessions.append(_run(ingest.receive(scope, request), options))
     old = len(messages) - len(new) - len(changed)
     return ImportedBatch(len(messages), len(new), old, changed, tuple(sessions))
 

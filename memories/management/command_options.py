@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,7 +23,8 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.errors import Conflict
+from memories.errors import Conflict, Invalid
+from memories.exchange.who_is_who import WhoIsWho
 from memories.index import workspace_index
 from memories.models import EvaluationRun, WorkspaceIndex
 from memories.privacy import irrevocable
@@ -34,6 +35,39 @@ from workspaces.models import Workspace
 
 LONGEST = timedelta(days=36_500)  # until a key ends
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def add_authors(parser: ArgumentParser) -> None:
+    """Add the options that say which authors of a log are which users."""
+    parser.add_argument("--me", action="append", default=[], metavar="NAME", help="an author of a log who is --user")
+    parser.add_argument(
+        "--author",
+        action="append",
+        default=[],
+        type=author_of_user,
+        dest="authors",
+        metavar="NAME=USER",
+        help="an author of a log who is another user here",
+    )
+
+
+def author_of_user(text: str) -> tuple[str, str]:
+    name, _, user = text.rpartition("=")
+    if not name.strip() or not user.strip():
+        raise ArgumentTypeError("NAME=USER")
+    return name.strip(), user.strip()
+
+
+def who_is_who(options: Mapping[str, Any], known: Iterable[str]) -> WhoIsWho:
+    """Return what the options say of a log's authors. Raises CommandError."""
+    who = WhoIsWho(options["me"], dict(options["authors"]))
+    if who.me and not options["user"]:
+        raise CommandError("--me says which author --user is: give both.")
+    try:
+        who.check(known)
+    except Invalid as error:
+        raise CommandError(error.message) from None
+    return who
 
 
 class Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):

@@ -1,74 +1,26 @@
-"""A survey of what an import will read, and its results."""
+"""The results of an import, for people and for programs."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from memories.exchange.file_survey import SHOWN, Survey
 from memories.exchange.import_without_repeats import ImportedBatch
 from memories.models import MemorySession
-from memories.transcripts import BadLine, Transcript, Unreadable, read
-
-# The survey and the results of an import, for people and for programs.
-
-SHOWN = 20  # bad lines told of each file; all are counted
 
 
-@dataclass(slots=True)
-class Survey:
-    """One file, read through before anything is stored. `refused` says why it cannot be read."""
-
-    path: Path
-    refused: str = ""
-    threads: set[str] = field(default_factory=set)
-    subjects: set[str] = field(default_factory=set)
-    messages: int = 0
-    bad: int = 0
-    bad_lines: list[BadLine] = field(default_factory=list)
-
-    @property
-    def is_usable(self) -> bool:
-        return self.messages > 0
-
-    def add(self, part: Transcript | BadLine) -> None:
-        if isinstance(part, Transcript):
-            self.threads.add(part.thread)
-            self.subjects |= {part.subject} if part.subject else set()
-            self.messages += len(part.messages)
-            return
-        self.bad += 1
-        if len(self.bad_lines) < SHOWN:
-            self.bad_lines.append(part)
-
-    def lines(self) -> Iterator[str]:
-        if self.refused:
-            yield f"{self.path}: not read, {self.refused}"
-        for bad in self.bad_lines:
-            yield f"{self.path}:{bad.line}: {bad.reason}"
-        if self.bad > len(self.bad_lines):
-            yield f"{self.path}: and {self.bad - len(self.bad_lines)} more"
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "file": str(self.path),
-            "refused": self.refused or None,
-            "conversations": len(self.threads),
-            "subjects": sorted(self.subjects),
-            "messages": self.messages,
-            "badLines": self.bad,
-            "badLinesShown": [{"line": b.line, "reason": b.reason} for b in self.bad_lines],
-        }
-
-
-def survey(path: Path, form: str | None) -> Survey:
-    found = Survey(path)
-    try:
-        for part in read(path, form):
-            found.add(part)
-    except Unreadable as error:
-        found.refused = str(error)
-    return found
+def author_lines(surveys: Iterable[Survey]) -> Iterator[str]:
+    """Yield the authors of logs, for whoever maps them to users."""
+    counts: Counter[str] = Counter()
+    for found in surveys:
+        counts.update({author.name: author.messages for author in found.authors.by_name.values()})
+    if not counts:
+        return
+    yield "Authors, with their messages (--me NAME: your own; --author NAME=USER: another user's):"
+    yield from (f"{count:>8}  {name}" for name, count in counts.most_common(SHOWN))
+    if len(counts) > SHOWN:
+        yield f"          and {len(counts) - SHOWN} more"
 
 
 @dataclass(slots=True)

@@ -122,7 +122,7 @@ def item_of_responses(head: TranscriptMessage, raw: Json) -> TranscriptMessage |
 
 def _call(head: TranscriptMessage, call: Json) -> TranscriptMessage:
     function = mapping(call, "function", "custom") or call
-    given = first(function, "arguments", "input")
+    given = first(function, "arguments", "input", "args")
     # Arguments come as JSON in a string; a model may write what is none, then they stay text.
     if isinstance(given, str):
         with suppress(ValueError, RecursionError):

@@ -4,6 +4,7 @@ conversations."""
 from collections.abc import Iterator
 from dataclasses import replace
 
+from memories.transcripts.coding_agents import without_programs
 from memories.transcripts.json_values import fields, first, instant, items, mapping, string
 from memories.transcripts.message_blocks import (
     CALLS,
@@ -27,7 +28,7 @@ from memories.transcripts.transcript import (
 
 LISTS = ("messages", "conversation", "conversations")
 ROLES = ("role", "from", "sender", "speaker")
-CONTENTS = ("content", "text", "value")
+CONTENTS = ("content", "text", "value", "parts")
 THREADS = ("thread_id", "threadId", "conversation_id", "conversationId", "session_id", "sessionId")
 TIMES = (
     "occurredAt",
@@ -43,6 +44,13 @@ USERS = ("user_id", "userId", "user")
 ROLE_OF = {
     "user": "user",
     "human": "user",
+    "humanmessage": "user",
+    "humanmessagechunk": "user",
+    "aimessage": "assistant",
+    "aimessagechunk": "assistant",
+    "systemmessage": "system",
+    "toolmessage": "tool",
+    "functionmessage": "tool",
     "assistant": "assistant",
     "ai": "assistant",
     "bot": "assistant",
@@ -55,9 +63,26 @@ ROLE_OF = {
 }
 
 
+# LangChain's kinds of messages, which stand in `type`; a dump names its class.
+LANGCHAIN = frozenset({"human", "ai", "system", "tool", "function", "HumanMessageChunk", "AIMessageChunk"})
+
+
+def of_langchain(raw: Json) -> Json:
+    """Return a message that LangChain dumped as other clients write it; any other as it is."""
+    kwargs, path = mapping(raw, "kwargs"), items(raw, "id")
+    if first(raw, "lc") is not None and kwargs and path:
+        return {**kwargs, "role": str(path[-1])}
+    kind = string(raw, "type")
+    inner = mapping(raw, "data") or fields(raw)
+    if kind in LANGCHAIN and "content" in inner and not string(raw, *ROLES):
+        return {**inner, "role": kind.removesuffix("Chunk")}
+    return raw
+
+
 def is_messages(data: Json) -> bool:
     if isinstance(data, list):
         return bool(data) and is_messages(data[0])
+    data = of_langchain(data)
     is_message = bool(string(data, *ROLES)) and not items(data, "turns")
     is_message = is_message or string(data, "type") in CALLS | OUTPUTS
     return bool(items(data, *LISTS) or mapping(data, "message") or is_message)
@@ -93,10 +118,11 @@ def messages_of(raw: Json) -> list[TranscriptMessage]:
     """Return a client's message as messages of ours: text and tool calls apart. Raises
     Malformed."""
     # Agents' logs put the message into an envelope, which then holds its id, time and thread.
+    raw = of_langchain(raw)
     if not isinstance(raw, dict):
         raise Malformed("is no JSON object")
     inner = mapping(raw, "message")
-    raw = {**inner, **raw, "role": first(inner, "role")} if inner else raw
+    raw = {**inner, **raw, "role": first(inner, "role") or first(raw, "role")} if inner else raw
     written = string(raw, *ROLES)
     role = ROLE_OF.get(written.lower(), "user" if written else "")
     # A role we do not know is a speaker's name.
@@ -128,10 +154,10 @@ def messages_of(raw: Json) -> list[TranscriptMessage]:
                 input=first(raw, "input"),
             )
         ]
-    said = messages_from_blocks(head, first(raw, *CONTENTS))
-    said += tool_calls(head, raw)
+    spoken_parts = messages_from_blocks(head, first(raw, *CONTENTS))
+    said = without_programs(spoken_parts) + tool_calls(head, raw)
     if not said:
-        raise Malformed("has no content")
+        raise Malformed("was written by a program" if spoken_parts else "has no content")
     return numbered(said)
 
 

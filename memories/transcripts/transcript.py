@@ -7,6 +7,7 @@ file. So the same file gives the same ids again, and so does a longer or a mende
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,9 +20,10 @@ Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json
 NAMELESS = frozenset(
     {
         *("chat", "chats", "conversation", "conversations", "dialogues", "messages", "transcript"),
-        *("data", "export", "index", "log", "readme"),
+        *("data", "export", "index", "log", "readme", "main", "result", "_chat"),
     }
 )
+NUMBERED = re.compile(r"(?:message|conversations)[-_]\d{1,4}")  # pieces of one export
 
 
 LONGEST_NAME = 200
@@ -80,6 +82,24 @@ class BadLine:
     reason: str
 
 
+@dataclass(slots=True)
+class LeftOut:
+    """What a reader leaves out knowingly: counted by reason, and told once with its first line. What
+    it does not understand is a BadLine of its own."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    begun: dict[str, int] = field(default_factory=dict)
+
+    def add(self, line: int, reason: str) -> None:
+        self.counts[reason] = self.counts.get(reason, 0) + 1
+        self.begun.setdefault(reason, line)
+
+    def lines(self) -> Iterator[BadLine]:
+        for reason, count in self.counts.items():
+            times = f", {count} times" if count > 1 else ""
+            yield BadLine(self.begun[reason], f"left out{times}: {reason}")
+
+
 @dataclass(frozen=True, slots=True)
 class JsonValue:
     """One JSON value of a file: a line of JSONL, an element of the outer list, or all of it."""
@@ -95,10 +115,13 @@ class SourceFile:
 
     path: Path
     name: str
+    left_out: LeftOut = field(default_factory=LeftOut)
+    # What lines before told of the ones behind: names of people, the session of an agent.
+    known: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: Path) -> "SourceFile":
-        if path.stem.lower() not in NAMELESS:
+        if path.stem.lower() not in NAMELESS and not NUMBERED.fullmatch(path.stem):
             return cls(path, path.stem)
         folders = [part.name for part in path.resolve().parents[:2] if part.name]
         return cls(path, "-".join(reversed(folders)) or path.stem)

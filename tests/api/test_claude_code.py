@@ -13,6 +13,8 @@ import pytest
 
 from memories import ingest
 from memories.models import Episode, Memory, MemorySession
+from memories.transcripts import Transcript, read
+from tests.exchange.chat_exports import CLAUDE_CODE
 from tests.live_server import ROOT
 from tests.people import Person
 
@@ -140,6 +142,19 @@ def test_a_lost_note_of_how_far_it_was_doubles_nothing(claude: ClaudeCode) -> No
         note.unlink()
     claude.fires("Stop")
     assert Episode.objects.count() == 2
+
+
+def test_a_session_is_read_by_the_plugin_as_by_an_import(claude: ClaudeCode) -> None:
+    reader = "typed_words.py"
+    kept = (ROOT / "memories" / "transcripts" / reader).read_text()
+    assert (HOOK.parent / reader).read_text() == kept, f"copy {reader} beside the hook again"
+    session = next(each for each in CLAUDE_CODE if each.name == "s9.jsonl")
+    claude.transcript.write_bytes(session.content)
+    claude.fires("Stop")
+    parts = [part for part in read(claude.transcript) if isinstance(part, Transcript)]
+    imported = {(m.id, m.content) for part in parts for m in part.messages}
+    assert set(Episode.objects.values_list("external_id", "content")) == imported
+    assert {words for _, _, words in session.lines} == {words for _, words in imported}
 
 
 def test_a_server_that_is_away_stops_no_prompt_and_is_told_once(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_claude_conversations_are_read(tmp_path: Path) -> None:
     [talk] = _transcripts(tmp_path, _claude(human, old))
     assert (talk.thread, talk.title) == ("c-1", "Sourdough")
     assert [(m.id, m.role, m.content) for m in talk.messages] == [
-        ("h-1", "user", "Why does my loaf sink?"),
+        ("h-1", "user", "Why does my loaf sink?\n\n[loaf.txt]\n```\n...\n```"),
         ("a-1", "assistant", "It may be overproved."),
     ]
     assert talk.messages[0].metadata == {"attachments": ["loaf.txt"]}

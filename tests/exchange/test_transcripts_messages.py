@@ -163,7 +163,7 @@ def test_an_agents_log_with_envelopes_is_read(tmp_path: Path) -> None:
         "message": {"role": "user", "content": "Mend the pump."},
     }
     [talk] = _transcripts(tmp_path, [row])
-    assert (talk.thread, talk.messages[0].id) == ("s-1", "u-1")
+    assert (talk.thread, talk.messages[0].id) == ("claude-code-s-1", "u-1")
     assert talk.messages[0].content == "Mend the pump."
 
 

@@ -181,3 +181,57 @@ def test_the_workspace_must_be_named_where_there_are_several(orchard: Workspace,
 def test_an_unknown_workspace_is_told(orchard: Workspace, talk: Path) -> None:
     with pytest.raises(CommandError, match="no workspace 'moor'"):
         _ingest(talk, workspace="moor")
+
+
+LOG = (
+    "3/14/26, 9:04 PM - Greta: I moved to Umeå last week\n"
+    "3/14/26, 9:05 PM - Milo: I work as a baker\n"
+    "3/14/26, 9:06 PM - Ida P.: I play the oboe\n"
+)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "family.txt"
+    path.write_text(LOG)
+    return path
+
+
+def _believed() -> dict[str, list[str]]:
+    told: dict[str, list[str]] = {}
+    for memory in Memory.objects.select_related("subject"):
+        told.setdefault(memory.subject.external_id if memory.subject else "", []).append(memory.content)
+    return told
+
+
+def test_a_dry_run_lists_the_authors_of_a_log(orchard: Workspace, log: Path) -> None:
+    told = _ingest(log, dry_run=True)["files"][0]["authors"]
+    assert [(author["name"], author["messages"]) for author in told] == [("Greta", 1), ("Ida P.", 1), ("Milo", 1)]
+    assert told[0]["first"] == "2026-03-14T21:04:00+00:00"
+    assert Episode.objects.count() == 0
+
+
+def test_nobodys_words_in_a_log_become_the_users(orchard: Workspace, log: Path) -> None:
+    _ingest(log, user="ada")
+    assert sorted(_believed()["ada"]) == [
+        "Greta moved to Umeå in the week of 2 March 2026",
+        "Ida P. plays the oboe",
+        "Milo works as a baker",
+    ]
+
+
+def test_authors_become_the_users_that_they_are(orchard: Workspace, log: Path) -> None:
+    _ingest(log, user="ada", me=["greta"], authors=[("Milo", "milo")])
+    believed = _believed()
+    assert believed["milo"] == ["User works as a baker"]
+    assert sorted(believed["ada"]) == ["Ida P. plays the oboe", "User moved to Umeå in the week of 2 March 2026"]
+    assert Conversation.objects.count() == 1
+    assert _ingest(log, user="ada", me=["greta"], authors=[("Milo", "milo")])["stored"] == 0
+
+
+def test_an_author_that_nobody_is_stores_nothing(orchard: Workspace, log: Path) -> None:
+    with pytest.raises(CommandError, match="No author is called 'Gretel'"):
+        _ingest(log, user="ada", me=["Gretel"])
+    with pytest.raises(CommandError, match="give both"):
+        _ingest(log, me=["Greta"])
+    assert Episode.objects.count() == 0

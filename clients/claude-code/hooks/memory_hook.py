@@ -22,6 +22,8 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 
+from typed_words import message_in_line, typed
+
 READING, WRITING = 4.0, 20.0  # seconds that a prompt waits for what is known; that an ingest takes
 TOKENS = 800  # of what is put in with a prompt
 LINES = 20  # of what is put in at the start
@@ -35,8 +37,6 @@ PLAIN = str.maketrans(
 )
 BATCH = 50  # messages of one ingest
 LONGEST = 20_000  # characters of a message; a pasted file is not what was said
-# What Claude Code writes into a message that nobody said.
-MACHINE = ("<command-", "<local-command-", "<system-reminder", "<bash-", "Caveat: ", "[Request ")
 HOME = Path(__file__).resolve().parents[1]
 FIRST_RUN = "first_run.json"  # in the server's data folder
 
@@ -141,17 +141,20 @@ def said_in(transcript: Path) -> "Iterator[tuple[int, dict[str, Any]]]":
 def message_of(row: Any) -> "dict[str, Any] | None":
     """A line of the file as the API takes a message; None for what nobody said: tools, reminders,
     what subagents were told."""
-    if not isinstance(row, dict) or row.get("type") not in ("user", "assistant"):
+    if not isinstance(row, dict) or not row.get("uuid"):
         return None
-    if row.get("isMeta") or row.get("isSidechain") or not row.get("uuid"):
+    message = message_in_line(row)
+    if isinstance(message, str):
         return None
-    content = (row.get("message") or {}).get("content")
+    content, role = message.get("content"), "assistant" if message.get("role") == "assistant" else "user"
     if isinstance(content, list):
         texts = [block.get("text") for block in content if isinstance(block, dict)]
         content = "\n".join(text for text in texts if isinstance(text, str))
-    if not isinstance(content, str) or not content.strip() or content.lstrip().startswith(MACHINE):
+    content = content.strip() if isinstance(content, str) else ""
+    content = typed(content) if role == "user" else content
+    if not content:
         return None
-    message = {"id": row["uuid"], "role": row["type"], "content": content.strip()[:LONGEST]}
+    message = {"id": row["uuid"], "role": role, "content": content[:LONGEST]}
     if row.get("timestamp"):
         message["createdAt"] = row["timestamp"]
     return message

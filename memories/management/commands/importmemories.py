@@ -13,23 +13,37 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import Conflict, ProviderError
+from memories.exchange.file_survey import Survey, survey
+from memories.exchange.import_batches import (
+    BATCH_NAME,
+    batch_name_of,
+    batches,
+    conversations_of,
+    targets_of,
+    thread_of,
+)
 from memories.exchange.import_without_repeats import ImportOptions
-from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from memories.management.command_options import (
+    CommandWithExamples,
+    add_authors,
+    add_workspace,
+    one_workspace,
+    who_is_who,
+)
 from memories.management.commands.ingestfile import Run, files_in
-from memories.management.import_report import Survey, Tally, survey
+from memories.management.import_report import Tally, author_lines
 from memories.management.progress import interruptible, see_through, shown_job
-from memories.models import Conversation, Episode, Erasure, LongJob, MemorySession
+from memories.models import Episode, Erasure, LongJob, MemorySession
 from memories.privacy import erase
 from memories.providers.memory_pull import HOMES, PullSource, pull
 from memories.queue.long_jobs import NewJob
 from memories.transcripts import Transcript, read
-from memories.transcripts.read_file import LAYOUTS, layout
-from memories.transcripts.transcript import Unreadable, digest
+from memories.transcripts.read_file import layout
+from memories.transcripts.transcript import Unreadable
 from workspaces.scope import Scope, worker_scope
 
-MARK = "import:"  # begins the thread of everything that was imported
-LONGEST_THREAD = 200
 BATCH = 100  # messages of one ingest
+TEXTS = ("text", "markdown")
 
 
 class Command(CommandWithExamples):
@@ -43,6 +57,7 @@ class Command(CommandWithExamples):
         "  manage.py importmemories --from mem0 --key m0-... --dry-run\n"
         "  manage.py importmemories --from supermemory --url http://127.0.0.1:8787 --key sm_...\n"
         "  manage.py importmemories conversations.json --user ada --batch chatgpt\n"
+        "  manage.py importmemories '_chat.txt' --user ada --me 'Ada L.' --batch family\n"
         "  manage.py importmemories ~/.claude/CLAUDE.md memory/ --user ada --batch claude-code\n"
         "  manage.py importmemories --batches\n"
         "  manage.py importmemories --take-back chatgpt --yes"
@@ -57,6 +72,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--batch", type=batch_name, help="its name (default: told)")
         add_workspace(parser, "the only one")
         parser.add_argument("--user", default="", help="whom all of it is about here")
+        add_authors(parser)
         parser.add_argument("--agent", default="", help="whose memories it becomes")
         parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
         parser.add_argument("--batches", action="store_true", help="what was imported so far")
@@ -101,6 +117,7 @@ class Command(CommandWithExamples):
 
     def _import(self, scope: Scope, files: list[Path], batch: str, options: dict[str, Any]) -> None:
         surveys = {path: survey(path, format_of(path)) for path in files}
+        options["who"] = who_is_who(options, (n for each in surveys.values() for n in each.authors.by_name))
         tally = None
         if not options["dry_run"]:
             tally = self._store(scope, surveys, batch, options)
@@ -125,6 +142,7 @@ class Command(CommandWithExamples):
                     batch=BATCH,
                     occurred_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
                     metadata={"file": path.name, "import": batch},
+                    who=options["who"],
                 )
                 for part in read(path, format_of(path)):
                     if isinstance(part, Transcript) and not run.tally.is_stopped:
@@ -145,7 +163,7 @@ class Command(CommandWithExamples):
         self.stdout.write(
             f"{messages} memories and messages of {len(subjects)} users read, {bad} lines not understood."
         )
-        for line in tally.lines() if tally else ():
+        for line in tally.lines() if tally else author_lines(surveys):
             self.stdout.write(line)
         for each in surveys:
             for line in each.lines():
@@ -154,23 +172,17 @@ class Command(CommandWithExamples):
             self.stdout.write(f"Taken back by: importmemories --take-back {batch} --yes")
 
     def _show_batches(self, scope: Scope, *, as_json: bool) -> None:
-        counts: Counter[str] = Counter()
-        rows = Episode.objects.filter(workspace_id=scope.workspace_id, conversation__external_id__startswith=MARK)
-        for thread in rows.values_list("conversation__external_id", flat=True).iterator():
-            counts[thread.split(":")[1]] += 1
+        counts = batches(scope)
         if as_json:
             self.stdout.write(json.dumps(counts))
             return
-        for batch, count in sorted(counts.items()):
+        for batch, count in counts.items():
             self.stdout.write(f"{batch:24}{count:>8} memories and messages")
         if not counts:
             self.stdout.write("Nothing was imported.")
 
     def _take_back(self, scope: Scope, batch: str, options: dict[str, Any]) -> None:
-        rows = Conversation.objects.filter(
-            workspace_id=scope.workspace_id, external_id__startswith=thread_of(batch, "")
-        )
-        targets = [erase.target_of(scope, Erasure.Kind.CONVERSATION, row.pk) for row in rows]
+        targets = targets_of(scope, batch)
         if not targets:
             raise CommandError(f"There is no batch {batch!r} here: --batches names them.")
         plans = [erase.plan(target) for target in targets]
@@ -190,7 +202,7 @@ class Command(CommandWithExamples):
             see_through(row, total, erase.run)
             if row.state != Erasure.State.DONE:
                 raise CommandError(f"It failed: {row.error}. The same command goes on.")
-        rows.delete()
+        conversations_of(scope, batch).delete()
         text = f"{batch}: taken back, with {counts['episodes']} words of it"
         self.stdout.write(json.dumps(counts) if options["json"] else text)
 
@@ -199,7 +211,7 @@ def format_of(path: Path) -> str | None:
     """Return "statements" for texts, which are read statement by statement; else None: the readers
     detect the format of JSON."""
     try:
-        return "statements" if layout(path) in LAYOUTS else None
+        return "statements" if layout(path) in TEXTS else None
     except Unreadable:
         return None
 
@@ -211,16 +223,7 @@ def extract_of(part: Transcript) -> str:
     return MemorySession.Extract.NONE if is_memories else MemorySession.Extract.AUTO
 
 
-def thread_of(batch: str, thread: str) -> str:
-    name = f"{MARK}{batch}:{thread}"
-    return name if len(name) <= LONGEST_THREAD else f"{MARK}{batch}:{digest(thread)}"
-
-
-def batch_name_of(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "files"
-
-
 def batch_name(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", text):
+    if not re.fullmatch(BATCH_NAME, text):
         raise ArgumentTypeError("lower-case letters, digits and hyphens, 40 at most")
     return text

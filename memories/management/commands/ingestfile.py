@@ -19,10 +19,17 @@ from django.core.management.base import CommandError
 from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
+from memories.exchange.file_survey import Survey, survey
 from memories.exchange.import_without_repeats import ImportOptions, import_transcript
 from memories.language.bounds import LONGEST_ID, MOST_MESSAGES
-from memories.management.command_options import CommandWithExamples, one_workspace, whole_number
-from memories.management.import_report import Survey, Tally, survey
+from memories.management.command_options import (
+    CommandWithExamples,
+    add_authors,
+    one_workspace,
+    who_is_who,
+    whole_number,
+)
+from memories.management.import_report import Tally, author_lines
 from memories.management.progress import Steps, interruptible, shown_job
 from memories.models import LongJob, MemorySession
 from memories.queue.long_jobs import NewJob, Stopped
@@ -34,7 +41,7 @@ PART = 1 << 20
 
 
 # Endings of the files that are taken from a folder; a file named itself may have any name.
-ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".txt"})
+ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".txt", ".eml", ".mbox"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +147,14 @@ class Run:
 
 class Command(CommandWithExamples):
     help = (
-        "Ingest files: text, Markdown, messages as JSON or JSONL, exports of ChatGPT and\n"
-        "Claude, LoCoMo. The same file again adds nothing; what was interrupted goes on."
+        "Ingest files: text, Markdown, mail, messages as JSON or JSONL, exports of chats (WhatsApp,\n"
+        "Telegram, Slack and others), of assistants and coding agents, also as they come in a zip.\n"
+        "The same file again adds nothing; what was interrupted goes on."
     )
     examples = (
         "  manage.py ingestfile chat.json --user ada\n"
+        "  manage.py ingestfile '_chat.txt' --dry-run\n"
+        "  manage.py ingestfile '_chat.txt' --user ada --me 'Ada L.' --author Bo=bo\n"
         "  manage.py ingestfile notes/ --workspace demo --dry-run\n"
         "  manage.py ingestfile reports/ --documents --space reports"
     )
@@ -153,6 +163,7 @@ class Command(CommandWithExamples):
         parser.add_argument("paths", nargs="+", type=Path, help="files, or folders of files")
         parser.add_argument("--workspace", help="its slug; may be left out where there is one only")
         parser.add_argument("--user", default="", help="whom it is about (default: as in the file)")
+        add_authors(parser)
         parser.add_argument("--agent", default="", help="whose memories it becomes")
         parser.add_argument("--thread", default="", help="for a file of one conversation")
         parser.add_argument("--format", choices=FORMATS, help="default: told by the content")
@@ -176,8 +187,10 @@ class Command(CommandWithExamples):
         count = sum(len(found.threads) for found in surveys)
         if thread and count > 1:
             raise CommandError(f"--thread is for one conversation, and here are {count}.")
+        who = who_is_who(options, (name for found in surveys for name in found.authors.by_name))
         tally = Tally()
         if scope is not None:
+            options["who"] = who
             tally = self.store(scope, [s for s in surveys if s.is_usable], options)
         self.report(surveys, None if dry_run else tally, as_json=options["json"])
         if tally.is_stopped:
@@ -233,6 +246,7 @@ class Command(CommandWithExamples):
                     batch=options["batch"],
                     occurred_at=datetime.fromtimestamp(found.path.stat().st_mtime, UTC),
                     metadata={"file": found.path.name},
+                    who=options["who"],
                 )
                 for part in read(found.path, options["format"]):
                     if isinstance(part, Transcript) and not run.tally.is_stopped:
@@ -250,7 +264,7 @@ class Command(CommandWithExamples):
             f"{len(usable)} files with {sum(len(found.threads) for found in usable)} conversations"
             f" and {sum(found.messages for found in usable)} messages read."
         )
-        for line in tally.lines() if tally else ():
+        for line in tally.lines() if tally else author_lines(usable):
             self.stdout.write(line)
         for found in surveys:
             for line in found.lines():
