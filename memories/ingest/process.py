@@ -68,7 +68,7 @@ MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sen
 MOST_BEFORE = 6  # messages
 RECENT = timedelta(hours=12)  # what is older is another sitting
 BEFORE = """
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at, utc_offset
 from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
   and occurred_at between %(at)s - %(recent)s::interval and %(at)s
@@ -156,7 +156,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
             role=row.role,
             speaker=speaker_of(row.kind, subject_name, row.author),
             text=row.content,
-            occurred_at=row.occurred_at,
+            occurred_at=Episode(occurred_at=row.occurred_at, utc_offset=row.utc_offset).said_at,
         )
         for row in reversed(rows)
     )
@@ -188,7 +188,7 @@ def messages_of(kept: Kept) -> list[Message]:
             role=episode.role,
             speaker=speaker_of(episode.kind, subject, episode.author),
             text=episode.content,
-            occurred_at=episode.occurred_at,
+            occurred_at=episode.said_at,
         )
         for index, episode in enumerate(kept.episodes)
     ]
