@@ -201,6 +201,7 @@ SILENT = {
     "editSetConfig",
     "listSubjects",
     "readSubject",
+    "changeSubject",
     "eraseSubject",
     "planSubjectErasure",
     "countVerdicts",

@@ -28,6 +28,8 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from workspaces.time_zones import known_zones
+
 Given = TypeVar("Given")
 FORMAT = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
 
@@ -84,7 +86,7 @@ class OneOf:
         return core_schema.no_info_wrap_validator_function(self.check, self.schema)
 
 
-def _moment(given: Any) -> datetime:
+def _told_moment(given: Any) -> datetime:
     try:
         moment = parse_datetime(given) if isinstance(given, str) else None
     except ValueError:
@@ -96,9 +98,20 @@ def _moment(given: Any) -> datetime:
             {"format": FORMAT},
         )
     try:
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)
     except OverflowError:
         raise PydanticCustomError("overflow", "Datetime value out of range for timezone UTC.") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _moment(given: Any) -> datetime:
+    return _told_moment(given).astimezone(UTC)
+
+
+def _zone(given: str) -> str:
+    if given and given not in known_zones():
+        raise PydanticCustomError("invalid", "Not a time zone: give a name like Europe/Madrid, or UTC.")
+    return given
 
 
 def _past_moment(given: Any) -> datetime:
@@ -146,8 +159,10 @@ ExternalId = Annotated[OwnId, NullIs("")]  # the same; null and absent mean none
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
+ToldMoment = Annotated[datetime, BeforeValidator(_told_moment)]  # a Moment that keeps its offset
 Moment = Annotated[datetime, BeforeValidator(_moment)]  # ISO 8601; without a zone it is UTC
 PastMoment = Annotated[datetime, BeforeValidator(_past_moment)]  # the same, with a zone and not in the future
+TimeZone = Annotated[AnyText, AfterValidator(_zone)]  # an IANA name; empty: none
 Email = Annotated[Trimmed, AfterValidator(_email), Field(json_schema_extra={"format": "email"})]
 Maybe = Annotated[Given | None, _Unsaid()]  # a parameter of a query string; None where it is absent
 Free = dict[str, Any]  # an object whose keys are the caller's own

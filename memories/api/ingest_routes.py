@@ -28,7 +28,18 @@ from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
-from workspaces.request_fields import AnyText, ExternalId, Flag, Free, Metadata, Moment, NullIs, Number, OneOf, declared
+from workspaces.request_fields import (
+    AnyText,
+    ExternalId,
+    Flag,
+    Free,
+    Metadata,
+    NullIs,
+    Number,
+    OneOf,
+    ToldMoment,
+    declared,
+)
 from workspaces.scope import Scope
 
 ROLES = ("user", "assistant", "system", "tool", "tool_use", "tool_result", "error", "activity")
@@ -71,7 +82,7 @@ def _spoken(given: Any) -> Any:
 MessageText = Annotated[AnyText, BeforeValidator(_spoken, json_schema_input_type=str | list[Free])]
 
 # `createdAt` for `occurredAt`, as other servers and chat clients say.
-OtherName = Annotated[Moment | None, Field(description="The same as `occurredAt`.")]
+OtherName = Annotated[ToldMoment | None, Field(description="The same as `occurredAt`.")]
 
 
 def moment_of(body: Any, place: str = "") -> datetime | None:
@@ -98,7 +109,10 @@ class MessageBody:
         | None
     ) = None
     name: Annotated[Line, NullIs("")] = ""
-    occurred_at: Annotated[Moment | None, Field(description="When it was said.")] = None
+    occurred_at: Annotated[
+        ToldMoment | None,
+        Field(description='When it was said; from the day of its offset counts "yesterday".'),
+    ] = None
     created_at: OtherName = None
     remember: Annotated[
         Flag,

@@ -75,6 +75,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "changeWorkspace": {"name": "Orchard", "settings": {"llm": "always"}},
     "createAgent": {"externalId": "helper", "name": "Helper"},
     "changeAgent": {"team": "blue"},
+    "changeSubject": {"timezone": "Europe/Madrid"},
     "createTeam": {"name": "helpers"},
     "changeTeam": {"audience": "team"},
     "ingest": {"messages": MESSAGES, "userId": "ada", "threadId": "monday"},

@@ -28,6 +28,7 @@ from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
 from workspaces.request_fields import Free, Moment, NullIs, Number, OneOf, PastMoment, Whole, declared
+from workspaces.time_zones import by_clock
 
 Reranked = Annotated[bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")]
 
@@ -99,7 +100,7 @@ class SourceJson(JsonAnswer):
             )
         row = source.episode
         return cls(
-            row.occurred_at,
+            by_clock(row.occurred_at, row.utc_offset),
             source.text,
             source.start,
             source.end,

@@ -33,6 +33,7 @@ from memories.models import (
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, column
 from workspaces.models import Audience
 from workspaces.request_fields import Free
+from workspaces.time_zones import by_clock
 
 # How documents, their parts and chunks look in JSON.
 
@@ -257,6 +258,11 @@ class EpisodeJson(JsonAnswer):
     payload: Free
     metadata: Free
     created_at: datetime
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        """Return a message with the time of its speaker's clock."""
+        return super().of(row, occurred_at=by_clock(row.occurred_at, row.utc_offset), **given)
 
 
 class CitationJson(JsonAnswer):

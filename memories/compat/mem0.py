@@ -5,7 +5,7 @@ words change."""
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any
 
 from django.db.models import Count, Max, Min, QuerySet
@@ -85,7 +85,7 @@ class Mem0Add:
 
     @property
     def occurred_at(self) -> datetime | None:
-        return None if self.timestamp is None else datetime.fromtimestamp(self.timestamp).astimezone()
+        return None if self.timestamp is None else datetime.fromtimestamp(self.timestamp, UTC)
 
 
 @sent

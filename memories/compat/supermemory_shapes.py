@@ -33,6 +33,7 @@ from workspaces.request_fields import (
     OneOf,
     OwnId,
     Text,
+    ToldMoment,
     Words,
 )
 from workspaces.scope import Scope
@@ -99,7 +100,7 @@ class SupermemoryDocument(ContainerTags):
     type: Annotated[str, OneOf(Document.Type), NullIs("")] = ""
     custom_id: CustomId = ""
     metadata: Annotated[Metadata, BeforeValidator(_object)] | None = None
-    document_date: Annotated[Moment, BeforeValidator(_day)] | None = None
+    document_date: Annotated[ToldMoment, BeforeValidator(_day)] | None = None
     filepath: Annotated[Text, Field(max_length=255), NullIs("")] = ""
 
     @property

@@ -32,7 +32,7 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
        w.settings ->> 'llm' as llm,
        w.settings -> 'review' as review, w.settings -> 'guard' as guard,
        w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
-       w.settings -> 'decisionsOff' as decisions_off,
+       w.settings -> 'decisionsOff' as decisions_off, w.settings ->> 'timezone' as time_zone,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
        (exists (select 1 from memories_workspaceslot o
@@ -166,13 +166,14 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
         order,
         off,
         decisions_off,
+        time_zone,
         index.has_patterns,
         index.has_own_words,
         index.segments,
     ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
     index.guard = guard or {}
-    index.date_order = order or DATE_ORDERS[0]
+    index.date_order, index.time_zone = order or DATE_ORDERS[0], time_zone or ""
     index.patterns_off = frozenset(off or ())
     index.decisions_off = frozenset(decisions_off or ())
     if index.embedding_model_id is not None:

@@ -3,19 +3,17 @@ is bounded."""
 
 import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-from django.utils import timezone
 
 from memories.index import workspace_index
 from memories.ingest import process
-from memories.ingest.ingest_request import IngestRequest, known_episodes
+from memories.ingest.ingest_request import IngestRequest, known_episodes, time_of
 from memories.ingest.mask_messages import GUARD, screen_each, without_secrets
 from memories.ingest.process import ConversationPlace, said_before
 from memories.ingest.store import last_words
 from memories.language.bounds import READ_WORDS
-from memories.models import Conversation, WorkspacePattern
+from memories.models import Conversation, WorkspaceIndex, WorkspacePattern
 from memories.models.conversation import check_thread, is_shared_by_default
 from memories.providers import network
 from memories.reading import guard
@@ -23,6 +21,7 @@ from memories.reading.extraction import Extraction, ExtractionRun, ExtractOption
 from memories.reading.extraction.fallback_chain import ALWAYS, chain_from
 from workspaces.models import Agent, Subject
 from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write
+from workspaces.time_zones import by_clock, offset_of
 
 READING = 5.0  # seconds of processor time for all messages together
 ASKING = 20.0  # seconds for all calls of models together
@@ -49,7 +48,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     if thread is not None or not request.thread_id:
         known_episodes(scope, thread, request.messages)
     space = workspace_index.index_of(scope.workspace_id)
-    sent, held = _messages(scope, request, space.guard.get("allowed", ()))
+    sent, held = _messages(scope, request, space)
     messages = process.mark_own_output(_first(sent), lambda: asker)
     options = ExtractOptions(
         request.extract,
@@ -109,17 +108,19 @@ def _first(messages: Sequence[Message]) -> list[Message]:
     return chosen
 
 
-def _messages(scope: Scope, request: IngestRequest, allowed: Collection[str]) -> tuple[list[Message], list[Skip]]:
+def _messages(scope: Scope, request: IngestRequest, space: WorkspaceIndex) -> tuple[list[Message], list[Skip]]:
     """Return the messages as they would be kept, and those that would be held, with the reason."""
     messages, held = [], []
+    person = Subject.objects.filter(workspace_id=scope.workspace_id, external_id=request.user_id).first()
+    zones = (request.timezone, person.time_zone if person else "", space.time_zone)
     each_screened = screen_each(
         request.all_messages,
-        allowed,
+        space.guard.get("allowed", ()),
         before=last_words(scope, request),
         is_whole_text=request.content is not None,
     )
     for index, message in enumerate(request.all_messages):
-        screened = each_screened[index]
+        screened, at = each_screened[index], time_of(request, message)
         if screened.places:
             held.append(Skip(index, guard.reason_of(screened.places), GUARD))
         messages.append(
@@ -130,7 +131,7 @@ def _messages(scope: Scope, request: IngestRequest, allowed: Collection[str]) ->
                 role=message.role,
                 speaker=speaker_of(message.kind or message.role, "", message.name),
                 text=without_secrets(message, screened),
-                occurred_at=message.created_at or request.occurred_at or timezone.now(),
+                occurred_at=by_clock(at, offset_of(at, *zones)),
             )
         )
     return messages, held

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.utils import timezone
@@ -26,13 +26,15 @@ from workspaces.models import Agent, Subject
 from workspaces.request_fields import (
     ExternalId,
     Metadata,
-    Moment,
     NullIs,
     OneOf,
     Text,
+    TimeZone,
+    ToldMoment,
     declared,
 )
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
+from workspaces.time_zones import offset_of
 
 # All messages of one request: so many characters are read and embedded while it waits, else a
 # worker does it. Below it no ingest takes more than about a second.
@@ -80,7 +82,12 @@ class IngestOptions:
     scope: Annotated[str, OneOf(MemoryScope)] = MemoryScope.USER
     visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
     pathway: Annotated[str, OneOf(MemorySession.SENT)] = MemorySession.Pathway.CONVERSATION
-    occurred_at: Moment | None = None
+    occurred_at: ToldMoment | None = None
+    timezone: Annotated[
+        TimeZone,
+        NullIs(""),
+        Field(description="The speaker's, for times in UTC. Else the person's."),
+    ] = ""
     metadata: Metadata = field(default_factory=dict)
     mode: Annotated[str, OneOf(MemorySession.Mode)] = MemorySession.Mode.SYNC
     extract: Annotated[str, OneOf(MemorySession.Extract)] = MemorySession.Extract.AUTO
@@ -215,7 +222,15 @@ def _taken(position: int, message: str) -> Conflict:
     return Conflict(message, field=f"messages[{position}].id")
 
 
-def new_episode(session: MemorySession, request: IngestRequest, message: NewMessage, position: int) -> Episode:
+def time_of(request: IngestRequest, message: NewMessage) -> datetime:
+    return message.created_at or request.occurred_at or timezone.now()
+
+
+def new_episode(
+    session: MemorySession, request: IngestRequest, message: NewMessage, position: int, time_zone: str
+) -> Episode:
+    """Make the episode of a message; `time_zone` is the workspace's."""
+    at, person = time_of(request, message), session.subject
     kind = message.kind or (message.role if message.role in Episode.Kind.values else Episode.Kind.TOOL_RESULT)
     return Episode(
         workspace_id=session.workspace_id,
@@ -229,7 +244,8 @@ def new_episode(session: MemorySession, request: IngestRequest, message: NewMess
         content=message.content,
         payload=dict(message.payload),
         metadata={**request.metadata, **message.metadata},
-        occurred_at=message.created_at or request.occurred_at or timezone.now(),
+        occurred_at=at.astimezone(UTC),
+        utc_offset=offset_of(at, request.timezone, person.time_zone if person else "", time_zone),
         position=position,
         scope=session.scope,
         workflow=session.workflow,

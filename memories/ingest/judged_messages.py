@@ -109,7 +109,7 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, of_changes: TrainedJud
     not_meant = {one for one, worth in worths.items() if worth.fiction >= thresholds.drop}
     # What may be somebody else's words is left to the other threshold.
     doubted = {one for one, worth in worths.items() if worth.fiction >= UNMEANT - MAYBE_OWN}
-    idle = {one for one, worth in worths.items() if worth.fact + worth.order < IDLE} - doubted
+    idle = {one for one, worth in worths.items() if worth.fact + worth.order < IDLE} - doubted - not_meant
     _forget_misread(space, episodes, not_meant, str(judge.name), review.NOT_MEANT)
     _forget_misread(space, episodes, idle, str(judge.name), review.NOT_WORTH_IT)
     heard = touches.compare(space, episodes, of_changes, thresholds, not_meant)

@@ -78,7 +78,7 @@ MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sen
 MOST_BEFORE = 6  # messages
 RECENT = timedelta(hours=12)  # what is older is another sitting
 BEFORE = """
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at,
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at, utc_offset,
        exists (select 1 from memories_memorysession s
                where s.id = memories_episode.session_id and s.counts->'in_play' is not null) as in_play
 from memories_episode
@@ -168,7 +168,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
             role=row.role,
             speaker=speaker_of(row.kind, subject_name, row.author),
             text=row.content,
-            occurred_at=row.occurred_at,
+            occurred_at=Episode(occurred_at=row.occurred_at, utc_offset=row.utc_offset).said_at,
             is_played=row.in_play,
         )
         for row in reversed(rows)
@@ -201,7 +201,7 @@ def messages_of(kept: Kept) -> list[Message]:
             role=episode.role,
             speaker=speaker_of(episode.kind, subject, episode.author),
             text=episode.content,
-            occurred_at=episode.occurred_at,
+            occurred_at=episode.said_at,
         )
         for index, episode in enumerate(kept.episodes)
     ]

@@ -77,7 +77,7 @@ def rehearse_patterns(
                 role=episode.role,
                 speaker=episode.author or speaker_of(episode.kind, episode.subject.name if episode.subject else ""),
                 text=episode.content,
-                occurred_at=episode.occurred_at,
+                occurred_at=episode.said_at,
             )
             for index, episode in enumerate(sorted(talk, key=lambda each: each.pk))
         ]

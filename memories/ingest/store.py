@@ -143,7 +143,7 @@ def _keep(
         session.metadata = without_words(session.metadata, hidden)
     known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
-    made = [new_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
+    made = [new_episode(session, request, new[i], n, space.time_zone) for n, i in enumerate(fresh)]
     adopted = [e for e in known.values() if e.session_id is None]
     tail = tail_of(session.conversation_id)
     _place_after(tail, made)
@@ -241,7 +241,7 @@ def _append(
     place = new_session(scope, request)  # says where the episodes belong, and is not kept
     known = known_episodes(scope, place.conversation, request.messages)
     fresh = [i for i, m in enumerate(request.messages) if not m.id or m.id not in known]
-    made = [new_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
+    made = [new_episode(place, request, request.messages[i], n, space.time_zone) for n, i in enumerate(fresh)]
     for episode in made:
         episode.session = None
     held = HeldBatch.of(made, prepared.of(fresh).screened, None)

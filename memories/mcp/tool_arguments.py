@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, with_config
 from memories.documents.search_documents import Tag
 from memories.language.bounds import LONGEST_ID, LONGEST_QUERY, MOST_MESSAGES, WHOLE
 from memories.search import context
-from workspaces.request_fields import Flag, Moment, NullIs, OwnId, PastMoment, Text, Whole
+from workspaces.request_fields import Flag, Moment, NullIs, OwnId, PastMoment, Text, ToldMoment, Whole
 
 # Arguments of the tools. Names are written with underscores, as in other memory servers;
 # those of `searchDatabase` are the knowledge base's own.
@@ -77,8 +77,8 @@ class MessageArguments:
     content: Text
     name: Annotated[Text, Field(max_length=LONGEST_ID), NullIs("")] = ""
     id: Annotated[OwnId, NullIs(""), Field(description="Your own: the same id is the same message.")] = ""
-    occurred_at: Annotated[Moment | None, Field(description="When it was said.")] = None
-    created_at: Annotated[Moment | None, Field(description="The same as occurred_at.")] = None
+    occurred_at: Annotated[ToldMoment | None, Field(description="When it was said.")] = None
+    created_at: Annotated[ToldMoment | None, Field(description="The same as occurred_at.")] = None
 
 
 @arguments

@@ -15,6 +15,7 @@ from memories.errors import Conflict
 from memories.models.named_row import NamedQuerySet
 from workspaces.models import Agent, Audience, Row, Subject, Team, Workspace
 from workspaces.scope import Scope
+from workspaces.time_zones import by_clock
 
 Recorded = TypeVar("Recorded", "Episode", "MemorySession")
 # A time further ahead than that is in the future: clocks and their zones differ by less.
@@ -310,6 +311,7 @@ class Episode(Row):
     payload = models.JSONField(default=dict)
     metadata = models.JSONField(default=dict)
     occurred_at = models.DateTimeField()
+    utc_offset = models.SmallIntegerField(default=0, db_default=0, help_text="Minutes that their clock is ahead.")
     position = models.PositiveIntegerField()
     scope = models.CharField(max_length=8, choices=MemoryScope, default=MemoryScope.USER)
     workflow = models.CharField(max_length=255, blank=True)
@@ -344,6 +346,11 @@ class Episode(Row):
 
     def __str__(self) -> str:
         return self.content[:60]
+
+    @property
+    def said_at(self) -> datetime:
+        """The time at which it was said by the speaker's own clock."""
+        return by_clock(self.occurred_at, self.utc_offset)
 
     @property
     def is_ahead(self) -> bool:

@@ -93,6 +93,7 @@ class WorkspaceIndex(models.Model):
     has_own_words: bool = True
     llm: str = ""
     date_order: DateOrder = "auto"
+    time_zone: str = ""
     patterns_off: frozenset[str] = frozenset()
     decisions_off: frozenset[str] = frozenset()
     segments: Sequence[dict[str, Any]] = ()

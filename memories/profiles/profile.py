@@ -31,11 +31,13 @@ from memories.models import (
     Memory,
     MemoryScope,
     Touch,
+    WorkspaceIndex,
     with_later_said,
 )
 from memories.models.touch import QUOTE
 from workspaces.models import Subject
 from workspaces.scope import NOBODY, Scope
+from workspaces.time_zones import by_clock, offset_of
 
 GROUPS = {
     "fact": "facts",
@@ -67,10 +69,11 @@ class ProfileOptions:
     at: AsOf = NOW
     limit: int = 100
 
-    @property
-    def day(self) -> date:
-        """The day from which the profile looks ahead."""
-        return (self.at.valid_at or self.at.said_before or self.at.known_at or timezone.now()).date()
+    def day(self, index: WorkspaceIndex) -> date:
+        """Return the day from which the profile looks ahead, by the clock of its subject."""
+        own = Subject.objects.filter(pk=self.subject_id).values_list("time_zone", flat=True).first()
+        at = self.at.valid_at or self.at.said_before or self.at.known_at or timezone.now()
+        return by_clock(at, offset_of(at, own or "", index.time_zone)).date()
 
 
 @dataclass(slots=True)
@@ -133,8 +136,9 @@ def profile(scope: Scope, options: ProfileOptions) -> Profile:
     groups: dict[str, list[Any]] = {name: [] for name in GROUPS.values()}
     for memory in memories:
         groups[GROUPS[memory.fact_type]].append(memory)
-    day, order = options.day, workspace_index.index_for(scope).date_order
-    features = _profile_features(scope, options, order)
+    index = workspace_index.index_for(scope)
+    day, order = options.day(index), index.date_order
+    features = _profile_features(scope, options, day, order)
     facts = {one.fact_id for each in features for one in each.cited} - {None}
     covered = Memory.objects.filter(facts__in=facts).values_list("pk", flat=True) if facts else ()
     said = _said(scope, options, [memory for group in groups.values() for memory in group])
@@ -205,7 +209,7 @@ def _stamp(scope: Scope, options: ProfileOptions) -> str:
     features = Feature.objects.filter(subject_id=subject_id)
     sets = FeatureSet.objects.filter(subject_id=subject_id)
     parts = (
-        options.day,
+        options.day(workspace_index.index_for(scope)),
         own.aggregate(Count("pk"), rows=CHECKSUM),
         features.aggregate(Count("pk"), rows=CHECKSUM),
         sets.aggregate(Count("pk"), Sum("stamp")),
@@ -224,12 +228,12 @@ def _ends_of(feature: ProfileFeature, order: DateOrder) -> list[date]:
     for cited in feature.cited:
         if cited.fact and cited.fact.event_date:
             ends.append(last_day(cited.fact.statement, cited.fact.event_date.date(), order))
-        elif first := event_date(value, cited.episode.occurred_at, order):
+        elif first := event_date(value, cited.episode.said_at, order):
             ends.append(last_day(value, first.date(), order))
     return ends or ([feature.said_dates.last.date() + UNTOUCHED] if value else [])
 
 
-def _profile_features(scope: Scope, options: ProfileOptions, order: DateOrder) -> list[ProfileFeature]:
+def _profile_features(scope: Scope, options: ProfileOptions, day: date, order: DateOrder) -> list[ProfileFeature]:
     rows = Feature.objects.visible_to(scope)
     rows = rows.filter(subject_id=options.subject_id, conversation=None)
     if options.at.is_now:
@@ -246,7 +250,7 @@ def _profile_features(scope: Scope, options: ProfileOptions, order: DateOrder) -
         by_change[citation.change_id].cited.append(citation)
     for each in by_change.values():
         ends = _ends_of(each, order)
-        each.is_over = bool(ends) and max(ends) < options.day
+        each.is_over = bool(ends) and max(ends) < day
 
     def place(one: ProfileFeature) -> tuple[str, ...]:
         row = one.feature

@@ -102,7 +102,8 @@ EVERYTHING = RowCondition()
 class LayerQuery:
     """The query of one layer, in which index and who asks it, as the statements take it.
 
-    `subject` None: about anybody; `called`: its id and its name. `trace` None: no trace is wanted.
+    `subject` None: about anybody; `called`: its id and its name; `time_zone`: its
+    own, else the workspace's. `trace` None: no trace is wanted.
     `notes`: codes of what the search had to do without. `days`: the periods that are asked for.
     `with_apart`: documents that stand apart, too.
     """
@@ -114,6 +115,7 @@ class LayerQuery:
     vector: np.ndarray | None = None
     subject: uuid.UUID | None = None
     called: tuple[str, ...] = ()
+    time_zone: str = ""
     memory_scope: str = ""
     place_of_thread: uuid.UUID | None = None
     workflow: str = ""

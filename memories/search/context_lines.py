@@ -12,6 +12,7 @@ from memories.providers.count_tokens import start_of, tokens_of
 from memories.reading.guard import served_line
 from memories.search import Hit
 from memories.search.message_excerpt import READ, passage_of
+from workspaces.time_zones import by_clock
 
 # The text that is served: a message or a memory as lines of a block that goes into a prompt.
 
@@ -115,7 +116,7 @@ def said_of(
         return ContextEntry(hit, row.occurred_at, f"{place}{content}", title, beliefs=lines)
     if not hit.episode:
         by_hand = row.created_at if hit.memory else row.updated_at
-        at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
+        at = max((by_clock(cited.occurred_at, cited.utc_offset) for cited in hit.citations or ()), default=by_hand)
         since = row.valid_from if hit.memory else None
         since = since if since and since.date() != at.date() else None
         said = served_line.one_line(row.content)
@@ -133,14 +134,14 @@ def said_of(
     start, end = passage_of(row.content, quotes, stems)
     before = "… " if start else ""
     after = ELLIPSIS if end < len(row.content) else ""
-    speaker = served_line.name(row.author) or row.role
-    said = f"{speaker}: {before}{_dated_line(row.content[start:end], row.occurred_at)}{after}"
+    speaker, said_at = served_line.name(row.author) or row.role, by_clock(row.occurred_at, row.utc_offset)
+    said = f"{speaker}: {before}{_dated_line(row.content[start:end], said_at)}{after}"
     quoted = " ".join(row.content[first:last][:READ] for first, last in quotes)
     words = lexical.stem_set(f"{said} {quoted}") if beliefs else frozenset()
     lines = tuple((belief, _belief_line(belief, words)) for belief in beliefs)
     notes = tuple(f"replaced {since:%Y-%m-%d} by: {served_line.one_line(memory.content)}" for memory, since in later)
     replaced_by = frozenset(memory.pk for memory, _ in later)
-    return ContextEntry(hit, row.occurred_at, said, beliefs=lines, notes=notes, replaced_by=replaced_by)
+    return ContextEntry(hit, said_at, said, beliefs=lines, notes=notes, replaced_by=replaced_by)
 
 
 def wish_of(hit: Hit, places: Sequence[tuple[int, int]]) -> ContextEntry:
@@ -149,7 +150,7 @@ def wish_of(hit: Hit, places: Sequence[tuple[int, int]]) -> ContextEntry:
     speaker = served_line.name(row.author) or row.role
     words = " ".join(row.content[start:end] for start, end in places)
     said = f"{speaker}: {served_line.one_line(words)}"
-    return ContextEntry(hit, row.occurred_at, said, is_standing=True)
+    return ContextEntry(hit, by_clock(row.occurred_at, row.utc_offset), said, is_standing=True)
 
 
 @lru_cache(maxsize=KEPT)

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 from django.conf import settings
-from django.utils import timezone
 from numpy.typing import NDArray
 
 from memories import ranking
@@ -169,7 +168,7 @@ def _sides(question: WhyNotQuestion) -> str:
         question.request.query,
         people,
         voices,
-        now=timezone.now(),
+        now=question.search.now,
         order=question.asked.index.date_order,
     )
     there = question.search.in_layer("memories")

@@ -171,7 +171,7 @@ NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", SEEN)
 # A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members; or
 # its document.
 CITED = """ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-       e.external_id as external_id, e.occurred_at"""
+       e.external_id as external_id, e.occurred_at, e.utc_offset"""
 BEFORE = "%(said_before)s::timestamptz"  # what was said later is not told
 CITATION_SEEN = f"""
   and ({BEFORE} is null or e.occurred_at <= {BEFORE})
@@ -205,7 +205,8 @@ CITATION_ROWS = f"""
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
        e.external_id as external_id, {IS_OTHERS.format(row="e")} as is_others,
        coalesce(e.occurred_at, r.published_at, d.created_at) as occurred_at,
-       d.id as document_id, d.title, case when d.id is not null then {CHUNK} end as chunk_id,
+       coalesce(e.utc_offset, 0) as utc_offset, d.id as document_id, d.title,
+       case when d.id is not null then {CHUNK} end as chunk_id,
        case when d.id is not null then {PART} end as part
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 left join memories_episode e on e.id = ci.episode_id {CITATION_SEEN}
@@ -222,12 +223,12 @@ order by ci.id
 SOURCE_ROWS = f"""
 select m.id as row_id, said.id, said.external_id, said.role, said.author, said.is_others,
        told.document_id, told.title, told.chunk_id, told.part, told.begun,
-       coalesce(said.occurred_at, told.occurred_at) as occurred_at,
+       coalesce(said.occurred_at, told.occurred_at) as occurred_at, coalesce(said.utc_offset, 0) as utc_offset,
        coalesce(said.content, told.content) as content,
        coalesce(said.start, told.start) as start, coalesce(said."end", told."end") as "end"
 from unnest(%(ids)s::uuid[]) m (id)
 left join lateral (
-  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end",
+  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.utc_offset, e.content, ci.start, ci."end",
          {IS_OTHERS.format(row="e")} as is_others
   from (select * from memories_fact t where t.memory_id = m.id offset 0) f
   cross join lateral (select * from memories_citation t where t.fact_id = f.id offset 0) ci

@@ -315,7 +315,7 @@ def _pool(
     """Return candidates of all layers, and the query as the rankings see it."""
     index, request, asked = search.index, search.request, search.asked
     people, voices = search.participants()
-    now = request.now or timezone.now()
+    now = search.now
     view = ranking.analyse(request.query, people, voices, now=now, order=index.date_order)
     view = replace(view, side=side) if side else view
     told = NOT_TOLD
@@ -424,7 +424,7 @@ def rank(search: SearchQuestion) -> list[Scored]:
         pool, _ = _pool(search, with_vector=False)
         ranked = _scored(ranking.by_keyword(pool))
         return ranked if len(request.layers) < 2 else collapse(ranked[: _most(request) * ECHOES])
-    event = ranking.event_question(request.query, request.now or timezone.now(), search.index.date_order)
+    event = ranking.event_question(request.query, search.now, search.index.date_order)
     found = [_hybrid(search)]
     if event:
         found = [*_of_events(search, event), *found]

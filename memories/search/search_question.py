@@ -4,8 +4,11 @@ in each layer."""
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, partial
 from typing import Any, Self
+
+from django.utils import timezone
 
 from memories.errors import Forbidden
 from memories.index import prepared_sql, workspace_index
@@ -20,12 +23,15 @@ from memories.search import filters
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.request import LAYERS, SearchRequest, Trace
 from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_read
+from workspaces.time_zones import as_day_is_stored, by_clock, offset_of
 
 NAMED = """
 select (select id from workspaces_subject
         where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
        (select name from workspaces_subject
         where workspace_id = %(workspace)s and external_id = %(user)s) as called,
+       (select time_zone from workspaces_subject
+        where workspace_id = %(workspace)s and external_id = %(user)s) as time_zone,
        (select id from memories_conversation
         where workspace_id = %(workspace)s and external_id = %(thread)s) as thread
 """
@@ -89,6 +95,12 @@ class SearchQuestion:
         return cls(scope, request, asked, people, cache(partial(_models, asked.index)), begun)
 
     @property
+    def now(self) -> datetime:
+        """When it is asked, by the clock of whom it is about; as days are stored."""
+        at = self.request.now or timezone.now()
+        return as_day_is_stored(by_clock(at, offset_of(at, self.asked.time_zone)))
+
+    @property
     def index(self) -> WorkspaceIndex:
         return self.asked.index
 
@@ -134,13 +146,14 @@ def _asked(scope: Scope, request: SearchRequest, index: WorkspaceIndex) -> Layer
         raise Forbidden(error.message, "agentId") from None
     subject = thread = None
     called: tuple[str, ...] = ()
+    zone = ""
     if request.user_id or request.thread_id:
         values = {"workspace": scope.workspace_id, "user": request.user_id, "thread": request.thread_id}
         [named] = prepared_sql.rows(NAMED, values)
         # An unknown name gets an id that nothing has.
         subject = (named.subject or NOBODY) if request.user_id else None
         thread = (named.thread or NOBODY) if request.thread_id else None
-        called = (request.user_id, named.called or "")
+        called, zone = (request.user_id, named.called or ""), named.time_zone or ""
     return LayerQuery(
         index,
         reader,
@@ -148,6 +161,7 @@ def _asked(scope: Scope, request: SearchRequest, index: WorkspaceIndex) -> Layer
         request.query,
         subject=subject,
         called=called,
+        time_zone=zone or index.time_zone,
         memory_scope=request.memory_scope,
         place_of_thread=thread,
         workflow=request.workflow_id,

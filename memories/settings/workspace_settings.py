@@ -32,7 +32,7 @@ from memories.reading.extraction.trust import DEFAULT_TRUST, TRUST
 from memories.reading.guard import LABELS
 from memories.settings_objects import SettingsObject, between, checked, faults, wrong
 from workspaces.models import Audience, Workspace
-from workspaces.request_fields import OneOf
+from workspaces.request_fields import OneOf, TimeZone
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
@@ -198,6 +198,13 @@ class WorkspaceSettings(SettingsObject):
         RetentionSettings()
     )
     review: ReviewSettings = ReviewSettings()
+    timezone: Annotated[
+        TimeZone,
+        Field(
+            description='An IANA name, like Europe/Madrid: from its days count "yesterday" and other dates in what'
+            " is told in UTC by people who have no time zone of their own."
+        ),
+    ] = ""
 
 
 def faults_of(settings: Mapping[str, Any], place: str = "") -> list[Invalid]:

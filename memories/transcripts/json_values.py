@@ -68,7 +68,8 @@ def instant(raw: Json) -> datetime | None:
             number = float(raw)
             seconds = number / 1000 if abs(number) >= MILLISECONDS_FROM else number
             return datetime.fromtimestamp(seconds, UTC)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        moment.astimezone(UTC)  # a day of the calendar there, too
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         return None
 

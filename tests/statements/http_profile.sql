@@ -5,6 +5,11 @@ SELECT "workspaces_subject"."id" AS "pk" FROM "workspaces_subject" WHERE ("works
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+SELECT "workspaces_subject"."time_zone" AS "time_zone" FROM "workspaces_subject" WHERE
+"workspaces_subject"."id" = %s ORDER BY "workspaces_subject"."id" ASC LIMIT 1;
+
 SELECT SUM(hashtext((COALESCE(("memories_memory"."id")::text, %s) ||
       COALESCE(("memories_memory"."updated_at")::text, %s)))) AS "rows", COUNT("memories_memory"."id") AS
 "pk__count" FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND

@@ -15,7 +15,7 @@ w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranki
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'guard' as guard,
 w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
-w.settings -> 'decisionsOff' as decisions_off,
+w.settings -> 'decisionsOff' as decisions_off, w.settings ->> 'timezone' as time_zone,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,
 (exists (select 1 from memories_workspaceslot o
@@ -81,12 +81,13 @@ order by t.said_at, t.episode_id;
 
 select m.id as row_id, said.id, said.external_id, said.role, said.author, said.is_others,
 told.document_id, told.title, told.chunk_id, told.part, told.begun,
-coalesce(said.occurred_at, told.occurred_at) as occurred_at,
+coalesce(said.occurred_at, told.occurred_at) as occurred_at, coalesce(said.utc_offset, 0) as
+utc_offset,
 coalesce(said.content, told.content) as content,
 coalesce(said.start, told.start) as start, coalesce(said."end", told."end") as "end"
 from unnest(%(ids)s::uuid[]) m (id)
 left join lateral (
-  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end",
+  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.utc_offset, e.content, ci.start, ci."end",
   (%(user)s <> '' and (select s.external_id from workspaces_subject s
       where s.id = e.subject_id) <> %(user)s) is true as is_others
   from (select * from memories_fact t where t.memory_id = m.id offset 0) f

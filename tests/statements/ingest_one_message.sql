@@ -20,7 +20,7 @@ w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranki
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'guard' as guard,
 w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
-w.settings -> 'decisionsOff' as decisions_off,
+w.settings -> 'decisionsOff' as decisions_off, w.settings ->> 'timezone' as time_zone,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,
 (exists (select 1 from memories_workspaceslot o
@@ -86,18 +86,19 @@ with n0 as (insert into memories_memorysession ("id", "created_at", "updated_at"
     $23::integer, $24::smallint, $25::integer, $26::uuid, $27::uuid[], $28::uuid[], $29::uuid[], $30::uuid[],
     $31::jsonb, $32::jsonb, $33::jsonb, $34::timestamp with time zone)), n1 as (insert into memories_episode
   ("id", "created_at", "updated_at", "workspace_id", "session_id", "conversation_id", "subject_id", "agent_id",
-    "kind", "role", "author", "content", "payload", "metadata", "occurred_at", "position", "scope", "workflow",
-    "external_id", "judge_attempts") values ($35::uuid, $36::timestamp with time zone, $37::timestamp with time
-    zone, $38::uuid, $39::uuid, $40::uuid, $41::uuid, $42::uuid, $43::varchar, $44::varchar, $45::varchar,
-    $46::text, $47::jsonb, $48::jsonb, $49::timestamp with time zone, $50::integer, $51::varchar, $52::varchar,
-    $53::varchar, $54::smallint)), n2 as (insert into memories_entry (id, workspace, layer, item, subject, agent,
-    visibility, scope, place, conversation, occurred_at, event_at, role, author, position, marks, live, length,
-    terms, trigrams, weights, rules) values ($55::int8, $56::int4, $57::int2, $58::uuid, $59::uuid, $60::uuid,
-    $61::int2, $62::int2, $63::uuid, $64::uuid, $65::timestamptz, $66::timestamptz, $67::varchar, $68::varchar,
-    $69::int4, $70::int2, $71::bool, $72::int4, $73::int8[], $74::int8[], $75::sparsevec, $76::int2)) insert into
-memories_vector (entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility, scope,
-  place, live, wide, embedding) values ($77::int8, $78::int2, $79::int2, $80::int4, $81::int2, $82::uuid,
-  $83::uuid, $84::int2, $85::int2, $86::uuid, $87::bool, $88::bool, $89::halfvec);
+    "kind", "role", "author", "content", "payload", "metadata", "occurred_at", "utc_offset", "position", "scope",
+    "workflow", "external_id", "judge_attempts") values ($35::uuid, $36::timestamp with time zone, $37::timestamp
+    with time zone, $38::uuid, $39::uuid, $40::uuid, $41::uuid, $42::uuid, $43::varchar, $44::varchar,
+    $45::varchar, $46::text, $47::jsonb, $48::jsonb, $49::timestamp with time zone, $50::smallint, $51::integer,
+    $52::varchar, $53::varchar, $54::varchar, $55::smallint)), n2 as (insert into memories_entry (id, workspace,
+    layer, item, subject, agent, visibility, scope, place, conversation, occurred_at, event_at, role, author,
+    position, marks, live, length, terms, trigrams, weights, rules) values ($56::int8, $57::int4, $58::int2,
+    $59::uuid, $60::uuid, $61::uuid, $62::int2, $63::int2, $64::uuid, $65::uuid, $66::timestamptz,
+    $67::timestamptz, $68::varchar, $69::varchar, $70::int4, $71::int2, $72::bool, $73::int4, $74::int8[],
+    $75::int8[], $76::sparsevec, $77::int2)) insert into memories_vector (entry_id, embedding_model_id, part,
+  workspace, layer, subject, agent, visibility, scope, place, live, wide, embedding) values ($78::int8,
+  $79::int2, $80::int2, $81::int4, $82::int2, $83::uuid, $84::uuid, $85::int2, $86::int2, $87::uuid, $88::bool,
+  $89::bool, $90::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0
@@ -184,7 +185,7 @@ select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 off
 -- reads
 --   Index episode_subject
 
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at, utc_offset
 from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
 and occurred_at between %(at)s - %(recent)s::interval and %(at)s

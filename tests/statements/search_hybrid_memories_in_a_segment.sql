@@ -20,7 +20,7 @@ w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranki
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'guard' as guard,
 w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
-w.settings -> 'decisionsOff' as decisions_off,
+w.settings -> 'decisionsOff' as decisions_off, w.settings ->> 'timezone' as time_zone,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,
 (exists (select 1 from memories_workspaceslot o

@@ -6,6 +6,8 @@ select (select id from workspaces_subject
   where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
 (select name from workspaces_subject
   where workspace_id = %(workspace)s and external_id = %(user)s) as called,
+(select time_zone from workspaces_subject
+  where workspace_id = %(workspace)s and external_id = %(user)s) as time_zone,
 (select id from memories_conversation
   where workspace_id = %(workspace)s and external_id = %(thread)s) as thread;
 

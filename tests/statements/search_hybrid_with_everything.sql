@@ -154,7 +154,8 @@ select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.
 e.external_id as external_id, (%(user)s <> '' and (select s.external_id from workspaces_subject s
     where s.id = e.subject_id) <> %(user)s) is true as is_others,
 coalesce(e.occurred_at, r.published_at, d.created_at) as occurred_at,
-d.id as document_id, d.title, case when d.id is not null then (select k.id from memories_chunk k
+coalesce(e.utc_offset, 0) as utc_offset, d.id as document_id, d.title,
+case when d.id is not null then (select k.id from memories_chunk k
   where k.revision_id = ci.revision_id and k.start <= ci.start and k."end" >= ci."end"
   order by k.ordinal limit 1) end as chunk_id,
 case when d.id is not null then (select json_build_object('kind', p.kind, 'ordinal', p.ordinal,
@@ -211,7 +212,7 @@ SELECT "memories_featurechange"."id", "memories_featurechange"."created_at",
 --   Index memories_feature_pkey
 
 select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-e.external_id as external_id, e.occurred_at
+e.external_id as external_id, e.occurred_at, e.utc_offset
 from memories_featurecitation ci
 join memories_episode e on e.id = ci.episode_id
 where ci.feature_id = any(%(ids)s::uuid[]) and ci.change_id = any(%(changes)s::uuid[])

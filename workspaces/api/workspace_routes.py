@@ -12,9 +12,10 @@ from msgspec import Meta
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from workspaces import members, new_workspace
-from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict, invalid, refused
@@ -22,7 +23,7 @@ from workspaces.api.schema import operation
 from workspaces.api.views import AskerView, WorkspaceView, administrator_of
 from workspaces.keys import ServerAsker
 from workspaces.models import Subject, User, Workspace
-from workspaces.request_fields import Email, Free, Maybe, NullIs, Text, Trimmed, declared
+from workspaces.request_fields import Email, Free, Maybe, NullIs, Text, TimeZone, Trimmed, declared
 from workspaces.scope import Scope
 
 
@@ -134,7 +135,13 @@ class SubjectJson(JsonAnswer):
     external_id: str
     name: str
     metadata: Free
+    timezone: Annotated[str, Meta(description="Empty: the workspace's."), column("time_zone")]
     created_at: datetime
+
+
+@declared
+class SubjectChanges(TypedDict, total=False):
+    timezone: Annotated[TimeZone, NullIs("")]
 
 
 def visible(scope: Scope) -> QuerySet[Subject]:
@@ -156,3 +163,12 @@ class SubjectView(WorkspaceView):
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Read a person or thing that memories are about, by its `id`."""
         return Response(SubjectJson.of(get_object_or_404(visible(self.scope), pk=row)))
+
+    @operation("changeSubject", request=SubjectChanges, answer=SubjectJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Say in which time zone a person lives: from their day counts what they tell from now on."""
+        person, changes = get_object_or_404(visible(self.scope), pk=row), read(SubjectChanges, request.data)
+        person.time_zone = changes.get("timezone", person.time_zone)
+        person.save(update_fields=["time_zone", "updated_at"])
+        self.scope.audit("change", person, subject_id=person.pk, after=changes)
+        return Response(SubjectJson.of(person))

@@ -241,6 +241,13 @@ class Subject(Row):
     external_id = models.CharField(max_length=255)
     name = models.CharField(max_length=255, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    time_zone = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Like Europe/Madrid: whose day counts for what is told in UTC. Empty: the workspace's.",
+    )
 
     class Meta:
         ordering = ["id"]

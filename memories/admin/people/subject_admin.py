@@ -37,6 +37,7 @@ from workspaces.adminbase.list_admin import MOST
 from workspaces.adminbase.row_admin import Button, Verb, refusal_text
 from workspaces.adminbase.target_names import names_of
 from workspaces.models import Capability, Subject
+from workspaces.time_zones import known_zones
 
 MOST_TALKS = 30
 SHOWN = {
@@ -68,7 +69,18 @@ class HoldForm(forms.Form):
 
 class RenameForm(forms.Form):
     name = forms.CharField(required=False, max_length=LONGEST_ID, widget=UnfoldAdminTextInputWidget)
+    time_zone = forms.CharField(
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("Like Europe/Madrid: from its days counts what they tell from now on. Empty: the workspace's."),
+    )
     metadata = forms.JSONField(required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}))
+
+    def clean_time_zone(self) -> str:
+        zone: str = self.cleaned_data["time_zone"]
+        if zone and zone not in known_zones():
+            raise forms.ValidationError(gettext("Not a time zone: give a name like Europe/Madrid."))
+        return zone
 
     def clean_metadata(self) -> dict[str, Any]:
         metadata = self.cleaned_data["metadata"]
@@ -279,9 +291,10 @@ class SubjectAdmin(PeopleList):
         }
 
     def do_rename(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
-        before = {"name": row.name, "metadata": row.metadata}
-        row.name, row.metadata = values["name"], values["metadata"]
-        row.save(update_fields=["name", "metadata", "updated_at"])
+        before = {name: getattr(row, name) for name in values}
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.save(update_fields=[*values, "updated_at"])
         self.audit(request, "change", row, subject_id=row.pk, before=before, after=values)
         return gettext("Changed.")
 

@@ -12,7 +12,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from memories.admin.settings.settings_fields import (
     DATE_ORDER_NAMES,
@@ -107,6 +112,15 @@ class SettingsForm(forms.ModelForm):
         help_text=_("Whether 3/4/2026 is in March or in April. What can only be read one way, is."),
         widget=UnfoldAdminSelectWidget,
     )
+    time_zone = forms.CharField(
+        label=_("Time zone"),
+        required=False,
+        help_text=_(
+            'Like Europe/Madrid: from its days counts "yesterday" in what is told in UTC by people without a time'
+            " zone of their own. Empty: UTC."
+        ),
+        widget=UnfoldAdminTextInputWidget,
+    )
     allowed = forms.MultipleChoiceField(
         label=_("Let pass"),
         choices=[(name, words) for name, words in LABELS.items()],
@@ -146,6 +160,7 @@ class SettingsForm(forms.ModelForm):
         known["allowed"], known["audience"] = guard.get("allowed", []), guard.get("audience", "")
         known["conflict_rule"] = settings.pop("conflictRule", "")
         known["date_order"] = settings.pop("dateOrder", "")
+        known["time_zone"] = settings.pop("timezone", "")
         known["extractors"] = settings.pop("extractors", None)
         self.review = settings.pop("review", None)
         self.initial = {**self.initial, **known, "sets": sets or None, "settings": settings or None}
@@ -176,6 +191,7 @@ class SettingsForm(forms.ModelForm):
             "guard": guard,
             "conflictRule": values["conflict_rule"],
             "dateOrder": values["date_order"],
+            "timezone": values["time_zone"],
             "extractors": values["extractors"],
             "review": others.get("review", self.review),
             "ranking": ranking,
@@ -194,6 +210,7 @@ class SettingsForm(forms.ModelForm):
             "guard": "allowed",
             "conflictRule": "conflict_rule",
             "dateOrder": "date_order",
+            "timezone": "time_zone",
         }.get(beginning, beginning)
         return named if named in self.fields else "settings"
 
@@ -218,7 +235,7 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         (
             "Language",
             {
-                "fields": ("date_order",),
+                "fields": ("date_order", "time_zone"),
                 "description": "How what is said is read without a model.",
             },
         ),

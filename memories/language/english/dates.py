@@ -7,7 +7,7 @@ Each form at the end reads one way of naming a time. Neighbouring times are then
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from memories.language.english import calendar
@@ -318,14 +318,15 @@ _of_a_thing = re.compile(r"(?<=\w) (?:from|of) (?:the )?(?:early |late |mid[- ])
 def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime | None:
     """Return the date of the event that `clause` tells; None if its words give none.
 
-    It is the start of the day, month, season or year that is meant, in the zone of `at`.
+    It is the start of the day, month, season or year that is meant by the clock of `at`, as days are
+    stored: at midnight in UTC.
     """
     clause = _of_a_thing.sub(lambda match: " " * len(match[0]), clause)
     named = [phrase for phrase in _phrases(clause, at, order) if not phrase.is_bare]
     if not named:
         return None
     span = min(named, key=lambda phrase: (phrase.rank, phrase.first)).span
-    day = midnight(span.likely or span.start)
+    day = midnight(span.likely or span.start).replace(tzinfo=UTC)
     match vague_grain(span):
         case "year":
             return day.replace(month=1, day=1)

@@ -322,7 +322,7 @@ def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
         return []
     new = new_version(scope, plan.space, old, plan.content, plan.vectors)
     if old.event_date is not None:
-        at = intent.episode.occurred_at
+        at = intent.episode.said_at
         new.event_date = dates.event_date(plan.content, at) or old.event_date
         Memory.objects.filter(pk=new.pk).update(event_date=new.event_date)
         entries.change_times(new)

@@ -25,7 +25,7 @@ TYPES = (
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0016_tokens_found_in_a_cache")]
+    dependencies = [("memories", "0017_clocks_of_speakers")]
 
     operations = [
         migrations.AlterField(
