@@ -179,6 +179,7 @@ TRIALS = (
     "test_front_crowd.py",
     "test_frozen_database.py",
     "test_health_live.py",
+    "test_outages.py",
 )
 # Processes that share the tests take these first: none is left alone with one at the end.
 LONGEST = (
