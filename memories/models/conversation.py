@@ -184,6 +184,7 @@ class MemorySession(Row):
     scope = models.CharField(max_length=8, choices=MemoryScope, default=MemoryScope.USER)
     visibility = models.CharField(max_length=7, choices=Visibility, blank=True)
     metadata = models.JSONField(default=dict)
+    instructions = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     requested_by = models.CharField(max_length=200)
     reason = models.TextField(blank=True)
     error = models.TextField(blank=True)

@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -17,8 +17,10 @@ from memories.language.english.referents import UNKNOWN
 from memories.language.english.topics import is_private_life, is_work, told_by_us
 from memories.language.english.workspace_patterns import OwnPattern
 from memories.models import Category, Episode, MemorySession, Visibility
+from memories.providers.prompts import DecidedExample
 from memories.reading import guard
 from memories.reading.extraction.trust import DEFAULT_TRUST, SOURCE_OF
+from memories.reading.extraction.workspace_instructions import Instructions
 from memories.reading.guard import served_line
 from memories.reading.guard.masked_text import is_masked
 
@@ -102,6 +104,7 @@ class ExtractOptions:
     in numbers. `patterns_off` are names of the library's patterns that are switched off.
     `shares`: what a team decides is the team's, as where nobody speaks for themselves alone.
     `trust` in the words of each of SOURCES. `read`: digests of the pieces that a model read before.
+    `instructions` are the workspace's and the request's; `examples` looks up what people kept and threw away.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -116,6 +119,8 @@ class ExtractOptions:
     trust: Mapping[str, str] = field(default_factory=dict)
     patterns_off: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
+    instructions: Instructions = Instructions()
+    examples: Callable[[], Sequence[DecidedExample]] = tuple
 
     def trust_in(self, message: Message) -> str:
         source = self.source_of(message)
@@ -141,7 +146,8 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. Counts: `too_long` texts to be kept
     whole exceed a memory, `unread` messages were read only in their beginning, `cut` statements
-    were too long, `masked` claims had masked words. `unworthy` findings are not worth keeping."""
+    were too long, `masked` claims had masked words, `ignored` ones say what `instructions` leave out.
+    `unworthy` findings are not worth keeping."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
@@ -154,6 +160,8 @@ class Extraction:
     unread: int = 0
     cut: int = 0
     masked: int = 0
+    ignored: int = 0
+    instructions: Instructions = Instructions()
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
 
@@ -164,6 +172,8 @@ class Extraction:
             cited = {quote.text_id for quote in claim.quotes}
             if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
                 self.masked += 1
+            elif self.instructions.leave_out(claim.statement):
+                self.ignored += 1
             elif places := _put_in(claim):
                 safe = replace(claim, statement=guard.masked(claim.statement, places))
                 self.quarantined.append((safe, guard.reason_of(places)))
@@ -177,6 +187,8 @@ class Extraction:
     def reason(self) -> str:
         """Return why there are not more claims, in words for people."""
         parts = list(self.notes)
+        if self.ignored:
+            parts.append(f"left out, as the instructions say: {self.ignored}")
         for heading, skips in (
             ("not worth keeping", self.unworthy),
             ("skipped", self.skipped),
