@@ -1,13 +1,18 @@
 """A survey of what an import will read, and its results."""
 
+import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandError
+
 from memories.exchange.import_without_repeats import ImportedBatch
 from memories.models import MemorySession
+from memories.reading.extraction.cost_ahead import CostAhead, TalkSize, cost_ahead
+from memories.reading.extraction.fallback_chain import chain_of
 from memories.transcripts import BadLine, Transcript, Unreadable, read
 
 # The survey and the results of an import, for people and for programs.
@@ -24,6 +29,8 @@ class Survey:
     threads: set[str] = field(default_factory=set)
     subjects: set[str] = field(default_factory=set)
     messages: int = 0
+    talks: list[TalkSize] = field(default_factory=list)
+    texts: list[TalkSize] = field(default_factory=list)
     bad: int = 0
     bad_lines: list[BadLine] = field(default_factory=list)
 
@@ -36,6 +43,8 @@ class Survey:
             self.threads.add(part.thread)
             self.subjects |= {part.subject} if part.subject else set()
             self.messages += len(part.messages)
+            sizes = self.texts if part.stands_for_itself else self.talks
+            sizes.append(TalkSize(len(part.messages), part.size))
             return
         self.bad += 1
         if len(self.bad_lines) < SHOWN:
@@ -69,6 +78,14 @@ def survey(path: Path, form: str | None) -> Survey:
     except Unreadable as error:
         found.refused = str(error)
     return found
+
+
+def cost_of(workspace_id: uuid.UUID, talks: Iterable[TalkSize], batch: int, *, said: bool) -> CostAhead:
+    """Return what an import will cost at most. Raises CommandError where that is much and nobody `said` yes."""
+    ahead = cost_ahead(chain_of(workspace_id), talks, batch)
+    if ahead.is_dear and not said:
+        raise CommandError(f"{ahead} Nothing was stored: say with --yes that it may cost so much.")
+    return ahead
 
 
 @dataclass(slots=True)
