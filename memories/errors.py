@@ -13,10 +13,11 @@ class ProviderError(Exception):
     `permanent`: asking the same again cannot help until a person changes something. `foreign` is
     the text of the other side: the message has it, and `in_own_words` leaves it out. `retry_after`
     is the wait in seconds that the server asked for, if it did. `status` is that of an answer over
-    HTTP.
+    HTTP. `follows_answer`: the call before, of whomever, was answered, so that the fault may be the question's.
     """
 
     status: int | None = None
+    follows_answer = False
 
     def __init__(self, message: str, permanent: bool, retry_after: float | None = None, *, foreign: str = "") -> None:
         super().__init__(message, permanent, retry_after)
@@ -27,6 +28,11 @@ class ProviderError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    @property
+    def is_outage(self) -> bool:
+        """Tell whether the model is away for all: asking later helps, and it is no fault of the question."""
+        return not (self.permanent or isinstance(self, CapReached | UnreadableAnswer))
 
     def in_own_words(self) -> Self:
         """The same error without the text of the other side."""

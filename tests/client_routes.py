@@ -23,6 +23,8 @@ def address_of(pattern: str, memory: Memory, text: str | None = None) -> str:
     known = {
         "<str:row>": str(memory.pk),
         "<str:kind>": "user",
+        "<str:organisation>": str(memory.workspace_id),
+        "<str:project>": str(memory.workspace_id),
         "<str:name>": "a-document",
         "<path:name>": "ada",
         "<path:rest>": "nothing/",

@@ -180,6 +180,7 @@ TRIALS = (
     "test_frozen_database.py",
     "test_health_live.py",
     "test_small_model.py",
+    "test_outages.py",
 )
 # Processes that share the tests take these first: none is left alone with one at the end.
 LONGEST = (

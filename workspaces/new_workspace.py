@@ -1,7 +1,9 @@
 """A new workspace, with a key of its own and an owner who is invited."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import transaction
 
@@ -36,6 +38,7 @@ class NewWorkspace:
     owner: User | None = None
     owner_email: str = ""
     with_key: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def fault_of_slug(slug: str) -> str:
 @transaction.atomic
 def create_workspace(new: NewWorkspace, *, actor: str) -> Created:
     """Create a workspace with what is needed to begin. Raises SlugTaken."""
-    workspace = Workspace(slug=new.slug, name=new.name)
+    workspace = Workspace(slug=new.slug, name=new.name, settings=dict(new.settings))
     visible.add(workspace.pk)
     Workspace.objects.bulk_create([workspace], ignore_conflicts=True)
     if not Workspace.objects.filter(pk=workspace.pk).exists():

@@ -215,6 +215,7 @@ MENU = (
                 _("Words that tell that something has changed or ended."),
             ),
             Tab(_("Policy"), "memories_policy"),
+            Tab(_("Instructions"), "memories_instructions"),
             Tab(
                 _("How sure the judge is"),
                 "memories_judge_thresholds",

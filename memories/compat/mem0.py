@@ -2,8 +2,9 @@
 Its errors are JSON with `detail`, its paths end with a slash, and a memory keeps its id when its
 words change."""
 
+import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any
@@ -28,14 +29,17 @@ from memories.compat.client_view import (
     wait_for_erasure,
 )
 from memories.compat.mem0_filter import ENTITIES, Name, filter_of, filter_to_forget, sent
-from memories.errors import Invalid, NotFound, needed
+from memories.errors import Invalid, NotFound, needed, refuse_narrow
 from memories.ingest import IngestRequest, NewMessage
+from memories.ingest.ingest_request import IngestInstructions
 from memories.ingest.waited_ingest import USUAL_WAIT, session_waited_for, wait_for_ingest
 from memories.language.bounds import LONGEST_ID, LONGEST_QUERY, MOST_HITS, MOST_MESSAGES
 from memories.models import Conversation, Link, Memory, MemorySession
 from memories.models.memory import MemoryQuerySet
+from memories.reading.extraction.workspace_instructions import LONGEST, InstructionSettings
 from memories.search import Hit, SearchRequest
 from memories.search.filters import Filter, matching_memories
+from memories.settings.workspace_settings import change_workspace, settings_of
 from workspaces.api.json_requests import read
 from workspaces.models import Agent, Capability, Subject
 from workspaces.request_fields import AnyText, Flag, Free, Metadata, NullIs, Number, Text
@@ -44,6 +48,9 @@ from workspaces.scope import Scope
 LAST_SECOND = 253_370_764_800  # the last year that a date can have begins
 
 Score = Annotated[Number, Field(ge=0, le=1)]
+Categories = Annotated[list[dict[str, str]], Field(max_length=100)] | None
+# In our instructions, categories of theirs are a line of their own.
+KINDS = "Kinds of facts that matter: "
 
 
 TYPES = {"user": "user_id", "agent": "agent_id", "run": "run_id", "app": "app_id"}
@@ -75,6 +82,10 @@ class Mem0Add:
     filters: Annotated[Free, NullIs({})] = field(default_factory=dict)
     metadata: Annotated[Metadata, NullIs({})] = field(default_factory=dict)
     infer: Annotated[Flag, NullIs(True)] = True
+    custom_instructions: Annotated[Text, NullIs("")] = ""
+    custom_categories: Categories = None
+    includes: Annotated[Text, NullIs("")] = ""
+    excludes: Annotated[Text, Field(max_length=LONGEST), NullIs("")] = ""
     expiration_date: date | None = None
     timestamp: Annotated[int, Field(ge=0, lt=LAST_SECOND)] | None = None
 
@@ -82,6 +93,12 @@ class Mem0Add:
         """Return the id named `which`, given beside the messages or as a filter; "" without one."""
         named = getattr(self, which) or self.filters.get(which)
         return named if isinstance(named, str) else ""
+
+    @property
+    def instructions(self) -> IngestInstructions:
+        """Raises Invalid where they are longer than ours may be."""
+        wanted = "\n".join(filter(None, (self.custom_instructions, self.includes)))
+        return IngestInstructions(with_categories(wanted, self.custom_categories), self.excludes)
 
     @property
     def occurred_at(self) -> datetime | None:
@@ -150,6 +167,32 @@ class Mem0BatchItem:
 @dataclass(frozen=True, slots=True)
 class Mem0Batch:
     memories: Annotated[tuple[Mem0BatchItem, ...], Field(min_length=1, max_length=MOST_MESSAGES)]
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0Project:
+    custom_instructions: Text | None = None
+    custom_categories: Categories = None
+
+
+def with_categories(wanted: str, categories: Sequence[Mapping[str, str]] | None) -> str:
+    """Return instructions with a line of categories. Raises Invalid where that is too long."""
+    line = KINDS + json.dumps(categories, ensure_ascii=False) if categories else ""
+    told = "\n".join(filter(None, (wanted, line)))
+    if len(told) > LONGEST:
+        message = f"Instructions and categories together have at most {LONGEST} characters here."
+        raise Invalid("custom_instructions", message)
+    return told
+
+
+def parted(told: str) -> tuple[str, list[dict[str, str]]]:
+    """Return the instructions and the categories that `with_categories` put together."""
+    wanted, _, line = told.partition(KINDS)
+    try:
+        return wanted.rstrip("\n"), json.loads(line) if line else []
+    except ValueError:  # somebody wrote it by hand
+        return told, []
 
 
 # How chains look to mem0's client: one memory with one id, that of its first version, whatever
@@ -285,6 +328,32 @@ class PingView(Mem0View):
         return Response({"status": "ok", **ids})
 
 
+class Mem0ProjectView(Mem0View):
+    """The project of mem0's client, which is the key's workspace: its instructions and categories."""
+
+    needs = {**Mem0View.needs, "PATCH": Capability.ADMIN}
+
+    def get(self, request: Request, organisation: str, project: str) -> Response:
+        wanted, categories = parted(self.known(organisation, project).extract)
+        return Response({"name": self.scope.slug, "custom_instructions": wanted, "custom_categories": categories})
+
+    def patch(self, request: Request, organisation: str, project: str) -> Response:
+        """Change the instructions of the workspace; what is left out of them by our own setting stays."""
+        refuse_narrow(self.scope.is_narrow)
+        known, asked = self.known(organisation, project), read(Mem0Project, request.data)
+        wanted, categories = parted(known.extract)
+        wanted = wanted if asked.custom_instructions is None else asked.custom_instructions
+        categories = categories if asked.custom_categories is None else asked.custom_categories
+        told = {"extract": with_categories(wanted, categories), "ignore": known.ignore}
+        change_workspace(self.scope, changes={"instructions": told})
+        return Response({"message": "Project updated."})
+
+    def known(self, organisation: str, project: str) -> InstructionSettings:
+        if {organisation, project} != {str(self.scope.workspace_id)}:
+            raise NotFound("Project")
+        return settings_of(self.scope).instructions
+
+
 class AddView(Mem0View):
     needs = {**Mem0View.needs, "POST": Capability.WRITE}
 
@@ -310,6 +379,7 @@ class AddView(Mem0View):
                 metadata=asked.metadata | ({"app_id": app} if app else {}),
                 occurred_at=asked.occurred_at,
                 extract="auto" if asked.infer else "none",
+                instructions=asked.instructions,
             ),
             USUAL_WAIT,
         )

@@ -18,6 +18,7 @@ urlpatterns = [
     path("v1/batch/", mem0.BatchMem0View.as_view()),
     path("v1/entities/", mem0.EntitiesMem0View.as_view()),
     *(path(f"{version}/entities/<str:kind>/<path:name>/", mem0.EntityMem0View.as_view()) for version in ("v1", "v2")),
+    path("api/v1/orgs/organizations/<str:organisation>/projects/<str:project>/", mem0.Mem0ProjectView.as_view()),
     path("v3/documents", supermemory.SupermemoryDocumentsView.as_view()),
     path("v3/documents/file", supermemory.SupermemoryDocumentsView.as_view()),
     path("v3/documents/batch", supermemory.SupermemoryBatchView.as_view()),

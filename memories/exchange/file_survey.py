@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memories.exchange.who_is_who import Authors
+from memories.reading.extraction.cost_ahead import TalkSize
 from memories.transcripts import BadLine, Transcript, Unreadable, read
 
 SHOWN = 20  # bad lines told of each file; all are counted
@@ -20,6 +21,8 @@ class Survey:
     threads: set[str] = field(default_factory=set)
     subjects: set[str] = field(default_factory=set)
     messages: int = 0
+    talks: list[TalkSize] = field(default_factory=list)
+    texts: list[TalkSize] = field(default_factory=list)
     bad: int = 0
     bad_lines: list[BadLine] = field(default_factory=list)
     authors: Authors = field(default_factory=Authors)
@@ -34,6 +37,8 @@ class Survey:
             self.subjects |= {part.subject} if part.subject else set()
             self.messages += len(part.messages)
             self.authors.add(part)
+            sizes = self.texts if part.stands_for_itself else self.talks
+            sizes.append(TalkSize(len(part.messages), part.size))
             return
         self.bad += 1
         if len(self.bad_lines) < SHOWN:

@@ -31,6 +31,7 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
        w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
        w.settings -> 'review' as review, w.settings -> 'guard' as guard,
+       w.settings -> 'instructions' as instructions,
        w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
        w.settings -> 'decisionsOff' as decisions_off, w.settings ->> 'timezone' as time_zone,
        exists (select 1 from memories_workspacepattern p
@@ -163,6 +164,7 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
         llm,
         index.review,
         guard,
+        index.instructions,
         order,
         off,
         decisions_off,

@@ -19,6 +19,7 @@ from memories.providers import network
 from memories.reading import guard
 from memories.reading.extraction import Extraction, ExtractionRun, ExtractOptions, Message, Skip, speaker_of
 from memories.reading.extraction.fallback_chain import ALWAYS, chain_from
+from memories.reading.extraction.workspace_instructions import Instructions
 from workspaces.models import Agent, Subject
 from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write
 from workspaces.time_zones import by_clock, offset_of
@@ -62,6 +63,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         trust=space.guard,
         date_order=space.date_order,
         patterns_off=space.patterns_off,
+        instructions=Instructions.of(space.instructions, request.kept_instructions),
     )
     chain = chain_from(scope.workspace_id, space.extractors)
     run, end = ExtractionRun(options), time.thread_time() + READING

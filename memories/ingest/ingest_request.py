@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from memories.models import (
 )
 from memories.models.conversation import TAKEN, check_thread
 from memories.privacy import masks
+from memories.reading.extraction.workspace_instructions import LONGEST
 from memories.reading.guard.masked_text import without_masked
 from workspaces.models import Agent, Subject
 from workspaces.request_fields import (
@@ -69,6 +70,15 @@ class NewMessage:
 
 @declared
 @dataclass(frozen=True, slots=True)
+class IngestInstructions:
+    """Instructions of one ingest, which hold beside those of its workspace."""
+
+    extract: Annotated[Text, Field(max_length=LONGEST)] = ""
+    ignore: Annotated[Text, Field(max_length=LONGEST)] = ""
+
+
+@declared
+@dataclass(frozen=True, slots=True)
 class IngestOptions:
     """The fields of an ingest request, all but the type of its messages; ids are the caller's
     own."""
@@ -91,6 +101,16 @@ class IngestOptions:
     metadata: Metadata = field(default_factory=dict)
     mode: Annotated[str, OneOf(MemorySession.Mode)] = MemorySession.Mode.SYNC
     extract: Annotated[str, OneOf(MemorySession.Extract)] = MemorySession.Extract.AUTO
+    instructions: Annotated[
+        IngestInstructions | None,
+        Field(description="What is written down above all, and what is left out, beside what the workspace says."),
+    ] = None
+
+    @property
+    def kept_instructions(self) -> dict[str, str]:
+        """The instructions as a session keeps them."""
+        given = asdict(self.instructions) if self.instructions else {}
+        return {name: words for name, words in given.items() if words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +178,7 @@ def new_session(scope: Scope, request: IngestRequest) -> MemorySession:
         extract=request.extract,
         is_whole_text=request.content is not None,
         metadata=dict(request.metadata),
+        instructions=request.kept_instructions,
         requested_by=scope.actor,
         answer=request.answer[0] if request.answer else None,
         next_attempt_at=timezone.now(),

@@ -33,7 +33,7 @@ def keep_sentences(
 ) -> None:
     """Keep sentences of messages, each of its category, as they were said, by session."""
     for session, options, trusted in trusted_messages(space, episodes):
-        found = Extraction()
+        found = Extraction(instructions=options.instructions)
         for (episode, place), category in categories.items():
             if episode in trusted and category not in BINDING:
                 found.add([_claim(trusted[episode], place, category, options, model)])

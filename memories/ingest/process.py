@@ -31,11 +31,11 @@ from memories.index import (
     workspace_index,
 )
 from memories.ingest import document_memories, session_queue
+from memories.ingest.decided_examples import wishes_of
 from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.mask_messages import GUARD
 from memories.ingest.store import Kept, keep
 from memories.language import bounds
-from memories.language.bounds import READ_CHARACTERS
 from memories.language.english import clauses, lexical, pasted_text
 from memories.meters import skip_counts
 from memories.models import (
@@ -55,7 +55,6 @@ from memories.reading.extraction import (
     ExtractionRun,
     ExtractOptions,
     Message,
-    Span,
     speaker_of,
     unmatched,
     with_voices,
@@ -122,7 +121,7 @@ def mark_own_output(
     return marked
 
 
-def _pieces(text: str) -> Iterator[tuple[Span, bytes]]:
+def _pieces(text: str) -> Iterator[tuple[tuple[int, int], bytes]]:
     """Yield the sentences and lines of `text`, and the whole of it, each with its fingerprint."""
     lines, start = [], 0
     for line in text.splitlines(keepends=True):
@@ -157,7 +156,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
         "position": place.position,
         "recent": RECENT,
         "last": MOST_BEFORE,
-        "most": READ_CHARACTERS,
+        "most": bounds.READ_CHARACTERS,
     }
     rows = prepared_sql.rows(BEFORE, values)
     return tuple(
@@ -660,4 +659,5 @@ def options_of(kept: Kept) -> ExtractOptions:
         kept.space.guard,
         kept.space.patterns_off,
         frozenset(step["piece"] for step in session.steps if step.get("piece")),
+        *wishes_of(kept.space, session, partial(writer_of, session)),
     )

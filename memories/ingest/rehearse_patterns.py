@@ -69,24 +69,33 @@ def rehearse_patterns(
         if read and time.thread_time() > end:
             break
         read += len(talk)
-        messages = [
-            Message(
-                index=index,
-                id=episode.pk,
-                kind=episode.kind,
-                role=episode.role,
-                speaker=episode.author or speaker_of(episode.kind, episode.subject.name if episode.subject else ""),
-                text=episode.content,
-                occurred_at=episode.said_at,
-            )
-            for index, episode in enumerate(sorted(talk, key=lambda each: each.pk))
-        ]
+        messages = messages_of_talk(talk)
         was, would = (_claims(space, messages, choice) for choice in (before, after))
-        known, others = ({_key(claim) for claim in claims} for claims in (was, would))
-        at = {message.id: message.occurred_at for message in messages}
-        made += [_reading(claim, at) for claim in would if _key(claim) not in known]
-        lost += [_reading(claim, at) for claim in was if _key(claim) not in others]
+        made += only_in(would, was, messages)
+        lost += only_in(was, would, messages)
     return PatternsRehearsal(read, len(newest), made, lost)
+
+
+def messages_of_talk(talk: Sequence[Episode]) -> list[Message]:
+    """Return the messages of a conversation in their order."""
+    return [
+        Message(
+            index=index,
+            id=episode.pk,
+            kind=episode.kind,
+            role=episode.role,
+            speaker=episode.author or speaker_of(episode.kind, episode.subject.name if episode.subject else ""),
+            text=episode.content,
+            occurred_at=episode.said_at,
+        )
+        for index, episode in enumerate(sorted(talk, key=lambda each: each.pk))
+    ]
+
+
+def only_in(claims: Sequence[Claim], others: Sequence[Claim], messages: Sequence[Message]) -> list[StatementChange]:
+    """Return the statements that the first have and the others have not."""
+    known, at = {_key(claim) for claim in others}, {message.id: message.occurred_at for message in messages}
+    return [_reading(claim, at) for claim in claims if _key(claim) not in known]
 
 
 def _claims(space: WorkspaceIndex, messages: Sequence[Message], choice: PatternChoice) -> list[Claim]:

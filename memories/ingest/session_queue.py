@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 State = MemorySession.State
 # Workers that may die of it between two steps: more than an unlucky row of restarts takes.
 MAX_ATTEMPTS = 6
-# Of models, over about a day. Each time it waits longer, or as long as the provider says.
+# Of models that answer others, over about a day. Each time it waits longer, or as long as the provider says.
 MAX_FAILURES = 30
 MOST_BAD_ANSWERS = 2  # each is paid for
 UNASKED = timedelta(minutes=10)
@@ -220,27 +220,26 @@ def hand_over(session: MemorySession) -> None:
 
 def settle(session: MemorySession, error: ProviderError | None, *, kept_whole: bool) -> None:
     """Settle the state: done, also where the day's calls of the models are used up, or a model's answer
-    was of no use: a bad answer fails nobody's messages. After a model's failure, it is due again; after a
-    permanent one or too many, failed or dead, or done if the text was kept whole."""
+    was of no use: a bad answer fails nobody's messages. After a model's failure it is due again. A model that
+    is away costs it nothing; after a permanent failure, or too many while the model answers others, it is
+    failed or dead, or done if the text was kept whole."""
     is_bad = isinstance(error, UnreadableAnswer) and (error.permanent or session.failures >= MOST_BAD_ANSWERS - 1)
     if error is None or is_bad or isinstance(error, CapReached):
         close(session, State.DONE, "" if error is None else error.message)
         return
     session.attempts = 0
-    if isinstance(error, Unasked) and error.retry_after is not None:
-        # Nobody was asked, since others have failed: it is woken when the model answers again.
-        session.failures = max(1, session.failures)
-        session.state, session.error = State.RECEIVED, error.message
-        session.next_attempt_at, session.lease_until = timezone.now() + UNASKED, None
-        return
-    session.failures += 1
+    # The first failure says nothing of the question, nor do those without an answer in between.
+    is_its_own = not error.is_outage or (error.follows_answer and session.error != "")
+    session.failures += is_its_own
     if error.permanent:
         close(session, State.DONE if kept_whole else State.FAILED, error.message)
-    elif session.failures >= MAX_FAILURES:
+    elif is_its_own and session.failures >= MAX_FAILURES:
         close(session, State.DONE if kept_whole else State.DEAD, error.message)
     else:
         session.state, session.error = State.RECEIVED, error.message
         wanted = min(error.retry_after or 0.0, LONGEST_PAUSE.total_seconds())
+        if isinstance(error, Unasked) and error.retry_after is not None:
+            wanted = UNASKED.total_seconds()  # nobody was asked: it is woken when the model answers again
         session.next_attempt_at = timezone.now() + pause_after(session.failures, BACK_OFF, wanted)
         session.lease_until = None
 
@@ -275,7 +274,7 @@ def settled_among(ids: Sequence[str]) -> list[str]:
     """Return the sessions that need not be waited for any more: final, tried again later, or erased
     meanwhile."""
     with visible.only(*crossings.workspaces_of_sessions([uuid.UUID(each) for each in ids])):
-        rows = MemorySession.objects.filter(pk__in=ids).only("state", "failures")
+        rows = MemorySession.objects.filter(pk__in=ids).only("state", "error")
         under_way = {str(row.pk) for row in rows if not (row.is_final or row.is_postponed)}
     return [each for each in ids if each not in under_way]
 

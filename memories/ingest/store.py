@@ -141,6 +141,7 @@ def _keep(
     hidden = [word for each in prepared.screened for word in each.words]
     if hidden:
         session.metadata = without_words(session.metadata, hidden)
+        session.instructions = without_words(session.instructions, hidden)
     known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [new_episode(session, request, new[i], n, space.time_zone) for n, i in enumerate(fresh)]

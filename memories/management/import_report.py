@@ -1,13 +1,18 @@
 """The results of an import, for people and for programs."""
 
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.management.base import CommandError
+
 from memories.exchange.file_survey import SHOWN, Survey
 from memories.exchange.import_without_repeats import ImportedBatch
 from memories.models import MemorySession
+from memories.reading.extraction.cost_ahead import CostAhead, TalkSize, cost_ahead
+from memories.reading.extraction.fallback_chain import chain_of
 
 
 def author_lines(surveys: Iterable[Survey]) -> Iterator[str]:
@@ -21,6 +26,14 @@ def author_lines(surveys: Iterable[Survey]) -> Iterator[str]:
     yield from (f"{count:>8}  {name}" for name, count in counts.most_common(SHOWN))
     if len(counts) > SHOWN:
         yield f"          and {len(counts) - SHOWN} more"
+
+
+def cost_of(workspace_id: uuid.UUID, talks: Iterable[TalkSize], batch: int, *, said: bool) -> CostAhead:
+    """Return what an import will cost at most. Raises CommandError where that is much and nobody `said` yes."""
+    ahead = cost_ahead(chain_of(workspace_id), talks, batch)
+    if ahead.is_dear and not said:
+        raise CommandError(f"{ahead} Nothing was stored: say with --yes that it may cost so much.")
+    return ahead
 
 
 @dataclass(slots=True)

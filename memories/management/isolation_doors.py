@@ -165,6 +165,8 @@ def try_compat(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
         "<str:kind>": "user",
         "<path:name>": f"user {owner.secret}",
         "<path:rest>": "unknown",
+        "<str:organisation>": str(owner.workspace.pk),
+        "<str:project>": str(owner.workspace.pk),
     }
     named = {"query": owner.secret, "user_id": f"user {owner.secret}", "filters": {"user_id": f"user {owner.secret}"}}
     words = (owner.secret, owner.private)

@@ -30,8 +30,9 @@ from memories.providers import network
 from memories.queue import outbox
 
 FAILURES, TIMEOUTS = 3, 2  # so many in a row open it
-FIRST, LONGEST = 5.0, 25.0  # seconds of its pauses, each twice the one before
-LONGEST_WANTED = 300.0  # seconds of a pause that the server itself asks for
+FIRST, LONGEST = 5.0, 20.0  # seconds of its pauses, each twice the one before
+LONGEST_WANTED = 300.0  # seconds of a pause that the server itself asks for, because it is asked too much
+TOO_MUCH = 429
 JITTER = 0.2  # of a pause: processes of many machines shall not come back as one
 FRESH = 1.0  # seconds
 GRACE = timedelta(seconds=1)  # beyond the time of a call, before another one may try
@@ -283,6 +284,7 @@ def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None
         if row.is_open and not is_trial:
             return  # it was called before the breaker opened
         row.failures += 1
+        error.follows_answer = row.failures == 1 and error.status != TOO_MUCH
         row.timeouts += isinstance(error, TimedOut)
         # In a few words, none of them the server's own: those could repeat a key.
         row.detail = "could not be reached, or answered in another shape"
@@ -297,7 +299,8 @@ def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None
             log.error("%s is not waited for any more: it %s", row.name, row.detail)
             metrics.count("breakers_opened", purpose=row.purpose)
             row.state, row.since = Breaker.State.OPEN, timezone.now()
-        row.next_try_at = timezone.now() + _pause(row.failures, error.retry_after or 0.0)
+        wanted = error.retry_after if error.status == TOO_MUCH else None
+        row.next_try_at = timezone.now() + _pause(row.failures, wanted or 0.0)
 
     _change(line, change)
 

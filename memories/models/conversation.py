@@ -100,6 +100,10 @@ class SessionQuerySet(RecordedQuerySet["MemorySession"]):
         own = {"attempts": 0, "failures": 0, "learned": 0, "error": ""}
         return self.update(**own, state=MemorySession.State.RECEIVED, next_attempt_at=timezone.now())
 
+    def postponed(self) -> Self:
+        """Return those that wait because a model failed."""
+        return self.filter(state=MemorySession.State.RECEIVED).exclude(error="")
+
     def stop(self, why: str) -> int:
         """End those that are under way; a worker finds its claim gone. Return how many."""
         own = {"state": MemorySession.State.FAILED, "error": why, "learned": 0, "finished_at": timezone.now()}
@@ -181,6 +185,7 @@ class MemorySession(Row):
     scope = models.CharField(max_length=8, choices=MemoryScope, default=MemoryScope.USER)
     visibility = models.CharField(max_length=7, choices=Visibility, blank=True)
     metadata = models.JSONField(default=dict)
+    instructions = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     requested_by = models.CharField(max_length=200)
     reason = models.TextField(blank=True)
     error = models.TextField(blank=True)
@@ -258,7 +263,7 @@ class MemorySession(Row):
     @property
     def is_postponed(self) -> bool:
         """Tell whether a model failed, and is asked again later."""
-        return self.state == self.State.RECEIVED and self.failures > 0
+        return self.state == self.State.RECEIVED and self.error != ""
 
     @classmethod
     def words_of(cls, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:

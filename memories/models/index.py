@@ -90,6 +90,7 @@ class WorkspaceIndex(models.Model):
     ranking: Any = None
     review: Any = None
     guard: Mapping[str, Any] = MappingProxyType({})
+    instructions: Any = None
     has_own_words: bool = True
     llm: str = ""
     date_order: DateOrder = "auto"

@@ -441,7 +441,7 @@ def _reindex(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> N
 def _mask_notes(sessions: set[uuid.UUID], words: Sequence[str]) -> None:
     """Mask words in the notes of sessions, which may repeat a statement."""
     for row in MemorySession.objects.filter(pk__in=sessions):
-        notes = {name: getattr(row, name) for name in ("reason", "error", "steps", "metadata")}
+        notes = {name: getattr(row, name) for name in ("reason", "error", "steps", "metadata", "instructions")}
         if (clean := without_words(notes, words)) != notes:
             MemorySession.objects.filter(pk=row.pk).update(**clean)
 

@@ -29,7 +29,7 @@ from memories.models import (
 )
 from memories.ranking import Candidate, Columns
 from memories.ranking.columns import Array
-from memories.search import candidates, query_vectors, reranking
+from memories.search import candidates, reranking
 from memories.search.candidates import (
     DATED,
     DEEP,
@@ -409,18 +409,19 @@ def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
 
 
 def rank(search: SearchQuestion) -> list[Scored]:
-    """Return the best of all layers by the ranking that is asked for, best first. Raises
-    ProviderError for `vector`: nothing else decides there."""
-    request = search.request
+    """Return the best of all layers by the ranking that is asked for, best first. Where the embedder fails, words
+    decide for `vector`, too."""
+    request, notes = search.request, search.asked.notes
     if request.ranking == "linea":
-        embed: Embed = partial(query_vector, query=request.query, notes=search.asked.notes)
+        embed: Embed = partial(query_vector, query=request.query, notes=notes)
         return by_place(_merged(search, embed), request.threshold)
     if request.ranking == "vector":
-        embed = partial(query_vectors.vector_of, query=request.query)
+        embed = partial(query_vector, query=request.query, notes=notes)
         merged = _merged(search, embed, most=max(_most(request), TOP))
-        scaled = [one._replace(score=min(1.0, max(0.0, one.score))) for one in merged]
-        return by_place(scaled, request.threshold)
-    if request.ranking == "keyword":
+        if merged or WORDS_ONLY not in notes:
+            scaled = [one._replace(score=min(1.0, max(0.0, one.score))) for one in merged]
+            return by_place(scaled, request.threshold)
+    if request.ranking in ("keyword", "vector"):
         pool, _ = _pool(search, with_vector=False)
         ranked = _scored(ranking.by_keyword(pool))
         return ranked if len(request.layers) < 2 else collapse(ranked[: _most(request) * ECHOES])

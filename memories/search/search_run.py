@@ -33,8 +33,7 @@ TURNS_READ, TURNS, TURN = 6, 2, 300
 
 
 def search(scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = None) -> SearchAnswer:
-    """Return the best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
-    ranking `vector` ProviderError.
+    """Return the best hits of the asked layers, best first. Raises Invalid and Forbidden.
 
     Without a vector (no embedder, a provider that fails, no word it knows) words alone decide. All
     embedders together are waited for QUERY_TIMEOUT at most; what was missing stands in `notes`.

@@ -27,8 +27,9 @@ from memories.profiles.features.config import (
 )
 from memories.quality import golden_gate, golden_runs
 from memories.ranking import Weights
-from memories.reading.extraction.fallback_chain import WHEN, InstructionSettings, Models
+from memories.reading.extraction.fallback_chain import WHEN, Models
 from memories.reading.extraction.trust import DEFAULT_TRUST, TRUST
+from memories.reading.extraction.workspace_instructions import InstructionSettings
 from memories.reading.guard import LABELS
 from memories.settings_objects import SettingsObject, between, checked, faults, wrong
 from workspaces.models import Audience, Workspace
@@ -178,7 +179,7 @@ class WorkspaceSettings(SettingsObject):
     ] = GuardSettings()
     instructions: Annotated[
         InstructionSettings,
-        Field(description="What models are told to look for in messages, and to leave out."),
+        Field(description="What is written down of messages above all, and what is left out, in words."),
     ] = InstructionSettings()
     judge: Annotated[
         JudgeSettings,

@@ -20,6 +20,7 @@ from memories import ingest, teaching
 from memories.ingest import judged_messages, rehearse_judge
 from memories.queue import workers_seen
 from memories.search.neural_models import served
+from memories.worker import waiting_for_models
 from memoryproject.postgres import crossings, visible
 
 LOOK, PAUSE = 0.5, 5.0  # seconds between two looks, and where the database takes nothing
@@ -29,7 +30,9 @@ log = logging.getLogger(__name__)
 
 
 def learn_quick_session() -> bool:
-    """Learn the quick session that is due next; tell whether there was one."""
+    """Learn the quick session that is due next; tell whether there was one. What waits for a model that failed is
+    looked at besides: a sweep comes too seldom for it."""
+    waiting_for_models.look()
     with _alarm():
         return ingest.run_next(TURN, only_quick=True) is not None
 

@@ -1,6 +1,7 @@
 """Rows that wait for a model that failed: one of each kind tries it once the pause of its breaker is over, and
 all are due as soon as it answers again."""
 
+import time
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
@@ -9,8 +10,11 @@ from django.utils import timezone
 from memories.meters import breakers
 from memories.models import ConversationSummary, DueSummary, DueVector, FeatureSet, MemorySession
 from memories.queue import outbox
+from memoryproject.postgres import crossings
 
 MOST_POSTED = 200  # rows of a kind for which a worker is woken at once; the sweep finds the others
+LOOK = 3.0  # seconds between two looks of a process: with the longest pause of a breaker less than half a minute
+_looked_at = 0.0
 
 
 class WaitingRows(NamedTuple):
@@ -20,37 +24,55 @@ class WaitingRows(NamedTuple):
     time: str
     job: str = ""
 
+    @property
+    def key(self) -> str:
+        """The column that names a row to its job."""
+        return "workspace" if self.job == "fill_space" else "pk"
+
 
 def try_one() -> None:
-    """Make one row of each kind due where a model may be tried again: nothing else might ask for it."""
-    if breakers.may_be_tried():
-        for kind in waiting():
-            first = kind.rows.order_by(kind.time).values_list("pk", flat=True).first()
-            if first is not None:
-                kind.rows.filter(pk=first).update(**{kind.time: timezone.now()})
+    """Make one row of each kind due where a model may be tried again, and wake a worker for the first that is: nothing
+    else might ask for it before the next sweep."""
+    may_be_tried, now = breakers.may_be_tried(), timezone.now()
+    is_idle = not outbox.length()  # who is busy looks for what is due next anyway
+    for kind in waiting():
+        first = kind.rows.order_by(kind.time).values_list("pk", kind.key, kind.time).first()
+        if first is None:
+            continue
+        row_id, key, due_at = first
+        if due_at > now and may_be_tried:
+            kind.rows.filter(pk=row_id).update(**{kind.time: now})
+        if (due_at <= now or may_be_tried) and is_idle and kind.job:
+            outbox.post(kind.job, key)
+
+
+def look() -> None:
+    """Do what `try_one` does, however often it is called, once in LOOK seconds."""
+    global _looked_at
+    if time.monotonic() - _looked_at >= LOOK:
+        _looked_at = time.monotonic()
+        with crossings.everywhere():
+            try_one()
 
 
 def wake() -> int:
     """Make all of them due, and wake workers for the first; return how many rows."""
     woken = 0
     for kind in waiting():
-        key = "workspace" if kind.job == "fill_space" else "pk"
-        first = list(kind.rows.order_by(kind.time).values_list(key, flat=True)[:MOST_POSTED])
-        woken += kind.rows.update(**{kind.time: timezone.now()})
+        late = kind.rows.filter(**{f"{kind.time}__gt": timezone.now()})
+        first = list(late.order_by(kind.time).values_list(kind.key, flat=True)[:MOST_POSTED])
+        woken += late.update(**{kind.time: timezone.now()})
         for one in dict.fromkeys(first) if kind.job else ():
             outbox.post(kind.job, one)
     return woken
 
 
 def waiting() -> tuple[WaitingRows, ...]:
-    now = timezone.now()
-    late = {"due_at__gt": now}
-    sessions = MemorySession.objects.filter(state=MemorySession.State.RECEIVED, failures__gt=0, next_attempt_at__gt=now)
-    vectors = DueVector.objects.exclude(error="").filter(next_attempt_at__gt=now)
+    free = {"lease_until": None, "due_at__isnull": False}
     return (
-        WaitingRows(sessions, "next_attempt_at", "run_session"),
-        WaitingRows(vectors, "next_attempt_at", "fill_space"),
-        WaitingRows(FeatureSet.objects.filter(failures__gt=0, **late), "due_at", "fold_set"),
-        WaitingRows(ConversationSummary.objects.exclude(error="").filter(**late), "due_at", "summarize"),
-        WaitingRows(DueSummary.objects.filter(attempts__gt=0, lease_until=None, **late), "due_at"),
+        WaitingRows(MemorySession.objects.postponed(), "next_attempt_at", "run_session"),
+        WaitingRows(DueVector.objects.exclude(error=""), "next_attempt_at", "fill_space"),
+        WaitingRows(FeatureSet.objects.filter(failures__gt=0, **free), "due_at", "fold_set"),
+        WaitingRows(ConversationSummary.objects.exclude(error="").filter(**free), "due_at", "summarize"),
+        WaitingRows(DueSummary.objects.filter(attempts__gt=0, **free), "due_at"),
     )

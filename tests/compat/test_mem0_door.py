@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from memories.belief import review
 from memories.language.bounds import MOST_HITS
 from memories.models import Document, Episode, Memory, MemorySession
+from memories.settings.workspace_settings import settings_of
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
 from tests.client_routes import address_of, client_routes
 from tests.people import Person, with_key
@@ -29,6 +30,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PUT", "v1/memories/<str:row>/"): {"text": "Ada prefers coffee"},
     ("PUT", "v1/batch/"): {"memories": [{"memory_id": "ROW", "text": "Ada prefers coffee"}]},
     ("DELETE", "v1/batch/"): {"memories": [{"memory_id": "ROW"}]},
+    ("PATCH", "api/v1/orgs/organizations/<str:organisation>/projects/<str:project>/"): {"custom_instructions": "Diets"},
     # supermemory's
     ("POST", "v3/documents"): {"content": "The box is full.", "containerTag": "ada"},
     ("POST", "v3/documents/file"): {"content": "The box is full.", "containerTag": "ada"},
@@ -223,12 +225,40 @@ def test_what_is_wrong_is_told_in_detail(http: Caller, address: str, body: Any, 
 
 @pytest.mark.parametrize(
     "address",
-    ["v1/exports/", "api/v1/webhooks/projects/p/", "api/v1/orgs/organizations/o/projects/p/"],
+    ["v1/exports/", "api/v1/webhooks/projects/p/", "api/v1/orgs/organizations/o/members/"],
 )
 def test_what_is_not_built_is_told_as_its_client_reads_it(http: Caller, address: str) -> None:
     told = http.get(f"//{address}")
     assert (told.status, told.headers["Content-Type"]) == (404, "application/json")
     assert told.body["detail"] == "This server does not have this route."
+
+
+def test_instructions_and_categories_of_a_project_are_the_workspaces(http: Caller, alice: Person, bob: Person) -> None:
+    own, other = alice.workspace.pk, uuid4()
+    address = f"//api/v1/orgs/organizations/{own}/projects/{own}/"
+    empty = {"name": alice.workspace.slug, "custom_instructions": "", "custom_categories": []}
+    assert http.get(address, fields="custom_instructions").body == empty
+    kinds = [{"diets": "what somebody eats"}]
+    for change in ({"custom_instructions": "Only what helps the cook"}, {"custom_categories": kinds}):
+        assert http.call("PATCH", address, change).status == 200
+    known = {"custom_instructions": "Only what helps the cook", "custom_categories": kinds}
+    assert http.get(address).body == {**empty, **known}
+    told = settings_of(alice.scope).instructions.extract.splitlines()
+    assert told == ["Only what helps the cook", 'Kinds of facts that matter: [{"diets": "what somebody eats"}]']
+    too_long = http.call("PATCH", address, {"custom_instructions": "x" * 1_001})
+    assert (too_long.status, "1000" in too_long.body["detail"]) == (400, True)
+    assert http.get(f"//api/v1/orgs/organizations/{other}/projects/{other}/").status == 404
+    assert caller(bob).call("PATCH", address, {"custom_instructions": "Mine"}).status == 403
+
+
+def test_instructions_of_an_add_are_that_ingests_alone(http: Caller, alice: Person) -> None:
+    own = {"custom_instructions": "diets", "includes": "allergies", "excludes": "tea"}
+    answer = http.post("//v3/memories/add/", {**SAID, **own, "custom_categories": [{"food": "all of it"}]})
+    assert answer.body["results"] == []
+    [session] = MemorySession.objects.all()
+    kinds = 'Kinds of facts that matter: [{"food": "all of it"}]'
+    assert session.instructions == {"extract": f"diets\nallergies\n{kinds}", "ignore": "tea"}
+    assert settings_of(alice.scope).instructions.extract == ""
 
 
 def test_a_filter_has_its_depth(http: Caller) -> None:

@@ -153,7 +153,7 @@ def test_pauses_grow_so_that_a_model_that_is_well_again_is_used_within_half_a_mi
 ) -> None:
     monkeypatch.undo()
     pauses = [breakers._pause(failures, 0.0).total_seconds() for failures in (1, 3, 4, 5, 6, 10_000)]
-    assert pauses == [pytest.approx(seconds, rel=breakers.JITTER) for seconds in (5, 5, 10, 20, 25, 25)]
+    assert pauses == [pytest.approx(seconds, rel=breakers.JITTER) for seconds in (5, 5, 10, 20, 20, 20)]
     assert max(pauses) <= 30
 
 
@@ -161,6 +161,20 @@ def test_a_pause_that_the_server_asks_for_is_kept_for_five_minutes_at_most(monke
     monkeypatch.undo()
     pauses = [breakers._pause(3, wanted).total_seconds() for wanted in (120.0, 4_000.0)]
     assert pauses == [pytest.approx(seconds, rel=breakers.JITTER) for seconds in (120, 300)]
+
+
+@pytest.mark.parametrize(("status", "least", "most"), [(429, 80, 120), (503, 0, 30)])
+def test_only_a_server_that_is_asked_too_much_may_ask_for_a_long_pause(
+    status: int, least: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breakers, "FIRST", 5.0)
+    for _ in range(3):
+        error = ProviderError("busy", permanent=False, retry_after=100.0)
+        error.status = status
+        fail(error)
+    next_try_at = Breaker.objects.get().next_try_at
+    assert next_try_at is not None
+    assert least <= (next_try_at - timezone.now()).total_seconds() <= most
 
 
 # ---- what others know -----------------------------------------------------------------------
@@ -324,11 +338,14 @@ def test_a_search_falls_to_words_says_so_and_asks_no_more(
         assert GATE in str(each.body)
 
 
-def test_the_ranking_by_vector_alone_is_refused_with_a_time_to_come_back(alice: Person, silent: HTTPServer) -> None:
-    answers = [search(alice, ranking="vector") for _ in range(3)]
-    assert {each.status for each in answers} == {503}
-    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 75
+def test_the_ranking_by_vector_alone_falls_to_words_too_and_says_so(alice: Person, silent: HTTPServer) -> None:
+    answers = [search(alice, ranking="vector", include=["scores"]) for _ in range(3)]
     assert counted("provider_calls") == 2
+    for each in answers:
+        assert (each.status, [note["code"] for note in each.body["notes"]]) == (200, ["words_only"])
+        [hit] = each.body["results"]
+        assert (hit["memory"]["content"], "vector" in hit["scores"]) == (GATE, False)
+        assert 0 < hit["score"] <= 1
 
 
 def test_a_model_that_answers_again_is_used_again(

@@ -141,15 +141,27 @@ def test_a_wrong_key_fails_for_good_and_can_be_retried(alice: Person, claude) ->
     assert ingest.retry(alice.scope, session).state == "received"
 
 
-def test_pauses_grow_until_the_attempts_are_used_up(alice: Person, claude) -> None:
+def test_an_outage_costs_no_attempt(alice: Person, claude) -> None:
     claude(failing(500, claude_error("Internal")))
+    session = alice.say(TEXT, **wish())
+    for _ in range(2 * ingest.MAX_FAILURES):
+        attempt_again(session)
+    session.refresh_from_db()
+    assert (session.state, session.failures, session.attempts) == ("received", 0, 0)
+    assert "Internal" in session.error
+
+
+def test_pauses_grow_until_the_attempts_are_used_up_where_others_are_answered(alice: Person, claude) -> None:
+    broken, well = failing(500, claude_error("Internal")), claude_message(facts_json())
+    claude(*[broken, well] * ingest.MAX_FAILURES, broken)
     session, pauses = alice.say(TEXT, **wish()), []
     while session.state == "received":
+        alice.say(TEXT, **wish(), thread_id=f"another {len(pauses)}")
         pauses.append(session.next_attempt_at - session.updated_at)
         attempt_again(session)
         session.refresh_from_db()
     grown = [pause.total_seconds() for pause in pauses[:3]]
-    assert grown == pytest.approx([40, 80, 160], abs=5)
+    assert grown == pytest.approx([20, 40, 80], abs=5)
     assert max(pauses) <= timedelta(hours=1, seconds=5)
     assert (session.state, session.failures) == ("dead", ingest.MAX_FAILURES)
 
@@ -161,7 +173,7 @@ def test_what_is_doubted_is_kept_while_a_model_fails_and_not_doubled(alice: Pers
     claude(
         claude_message(facts_json(FACT, invented)),
         claude_message("I could not read this, sorry."),
-        claude_message(facts_json()),
+        claude_message(facts_json(invented)),
     )
     session = alice.say(TEXT, long, **wish())
     before = (alice.live(), Fact.objects.filter(memory=None).count())

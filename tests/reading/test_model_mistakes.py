@@ -74,6 +74,21 @@ def test_a_claim_without_a_quote_waits(alice: Person, model: Model) -> None:
     assert (alice.live(), waiting()) == ([], ["no evidence in the text"])
 
 
+@pytest.mark.parametrize("index", [1, 7, -1, 10**9])
+def test_a_quote_with_a_wrong_index_stands_where_its_words_are(alice: Person, model: Model, index: int) -> None:
+    model({**fact("Ana moved to Lisbon"), "quotes": [{"message": index, "text": "I moved to Lisbon"}]})
+    session = tell(alice, MOVED, "It rained all day at the harbour.")
+    assert alice.live() == ["Ana moved to Lisbon"]
+    citation = Fact.objects.get().citations.get()
+    assert citation.episode_id == session.episode_ids[0]
+
+
+def test_a_quote_of_no_message_is_none_whatever_its_index(alice: Person, model: Model) -> None:
+    model({**fact("Ana moved to Porto"), "quotes": [{"message": 0, "text": "I moved to Porto"}]})
+    tell(alice, MOVED)
+    assert (alice.live(), waiting()) == ([], ["no evidence in the text"])
+
+
 @pytest.mark.parametrize(
     ("said", "statement"),
     [

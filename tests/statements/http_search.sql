@@ -14,6 +14,7 @@ w.settings -> 'extractors' as extractors,
 w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'guard' as guard,
+w.settings -> 'instructions' as instructions,
 w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
 w.settings -> 'decisionsOff' as decisions_off, w.settings ->> 'timezone' as time_zone,
 exists (select 1 from memories_workspacepattern p

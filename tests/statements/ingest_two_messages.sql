@@ -16,14 +16,14 @@
 
 insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state", "mode",
   "pathway", "extract", "is_whole_text", "subject_id", "agent_id", "conversation_id", "workflow", "scope",
-  "visibility", "metadata", "requested_by", "reason", "error", "attempts", "next_attempt_at", "lease_until",
-  "claims", "failures", "learned", "answer", "episode_ids", "created_ids", "updated_ids", "reinforced_ids",
-  "counts", "timings", "steps", "finished_at") values ($1::uuid, $2::timestamp with time zone, $3::timestamp
-  with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::varchar, $9::boolean, $10::uuid,
-  $11::uuid, $12::uuid, $13::varchar, $14::varchar, $15::varchar, $16::jsonb, $17::varchar, $18::text,
-  $19::text, $20::smallint, $21::timestamp with time zone, $22::timestamp with time zone, $23::integer,
-  $24::smallint, $25::integer, $26::uuid, $27::uuid[], $28::uuid[], $29::uuid[], $30::uuid[], $31::jsonb,
-  $32::jsonb, $33::jsonb, $34::timestamp with time zone);
+  "visibility", "metadata", "instructions", "requested_by", "reason", "error", "attempts", "next_attempt_at",
+  "lease_until", "claims", "failures", "learned", "answer", "episode_ids", "created_ids", "updated_ids",
+  "reinforced_ids", "counts", "timings", "steps", "finished_at") values ($1::uuid, $2::timestamp with time zone,
+  $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::varchar, $9::boolean,
+  $10::uuid, $11::uuid, $12::uuid, $13::varchar, $14::varchar, $15::varchar, $16::jsonb, $17::jsonb,
+  $18::varchar, $19::text, $20::text, $21::smallint, $22::timestamp with time zone, $23::timestamp with time
+  zone, $24::integer, $25::smallint, $26::integer, $27::uuid, $28::uuid[], $29::uuid[], $30::uuid[],
+  $31::uuid[], $32::jsonb, $33::jsonb, $34::jsonb, $35::timestamp with time zone);
 -- reads
 --   Insert on memories_memorysession
 

@@ -16,6 +16,7 @@ from memories.admin.cases.case_cards import decision_cards, undoing
 from memories.admin.decisions.decided_page import DecidedPage, TakeBackPage
 from memories.admin.inbox.decide_page import DecidePage
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, text_column
+from memories.admin.settings.instructions_page import InstructionsPage
 from memories.admin.settings.judge_thresholds_page import JudgeThresholdsPage
 from memories.admin.settings.policy_page import PolicyPage
 from memories.belief import review
@@ -65,7 +66,7 @@ class DecisionFilter(StateFilter):
 
 @admin.register(Supersession)
 class SupersessionAdmin(MemoryRowAdmin):
-    pages = (DecidePage, DecidedPage, TakeBackPage, PolicyPage, JudgeThresholdsPage)
+    pages = (DecidePage, DecidedPage, TakeBackPage, PolicyPage, InstructionsPage, JudgeThresholdsPage)
     list_display = ("was", "becomes", "rule", "score", "state_label", "by", "decided_at")
     actor_field = "decided_by"
     list_select_related = ("workspace", "old", "new")

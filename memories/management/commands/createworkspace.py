@@ -10,6 +10,7 @@ from django.core.validators import validate_email
 from django.urls import reverse
 
 from memories.management.command_options import CommandWithExamples
+from memories.settings.workspace_templates import TEMPLATES
 from workspaces.models import Workspace
 from workspaces.new_workspace import NewWorkspace, SlugTaken, create_workspace, fault_of_slug
 
@@ -19,6 +20,7 @@ class Command(CommandWithExamples):
     examples = (
         "  manage.py createworkspace acme --name 'Acme Ltd'\n"
         "  manage.py createworkspace acme --key              with a first key, shown once\n"
+        "  manage.py createworkspace helpdesk --template support\n"
         "  manage.py createworkspace acme --owner ada@example.org\n"
         "  manage.py createworkspace acme --owner ada@example.org --dry-run\n"
         "  manage.py createworkspace acme --key --json       one line of JSON for a script"
@@ -28,6 +30,7 @@ class Command(CommandWithExamples):
         parser.add_argument("slug", help="its name in addresses")
         parser.add_argument("--name", default="", help="its name for people (default: the slug)")
         parser.add_argument("--key", action="store_true", help="make a first key and print it")
+        parser.add_argument("--template", choices=sorted(TEMPLATES), help="settings to begin with")
         parser.add_argument("--owner", default="", metavar="EMAIL", help="invite somebody as its owner")
         parser.add_argument("--dry-run", action="store_true", help="only say what would be made")
         parser.add_argument("--json", action="store_true", help="print JSON")
@@ -49,7 +52,8 @@ class Command(CommandWithExamples):
             self._show(options, {"slug": slug, "name": name, "owner": owner, "dryRun": "yes"})
             return
         try:
-            new = NewWorkspace(slug, name, owner_email=owner, with_key=options["key"])
+            chosen = TEMPLATES.get(options["template"], {})
+            new = NewWorkspace(slug, name, owner_email=owner, with_key=options["key"], settings=chosen)
             made = create_workspace(new, actor="createworkspace")
         except SlugTaken:
             raise CommandError(f"There is a workspace {slug!r} already.") from None

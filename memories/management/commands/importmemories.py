@@ -31,12 +31,13 @@ from memories.management.command_options import (
     who_is_who,
 )
 from memories.management.commands.ingestfile import Run, files_in
-from memories.management.import_report import Tally, author_lines
+from memories.management.import_report import Tally, author_lines, cost_of
 from memories.management.progress import interruptible, see_through, shown_job
-from memories.models import Episode, Erasure, LongJob, MemorySession
+from memories.models import Erasure, LongJob, MemorySession
 from memories.privacy import erase
 from memories.providers.memory_pull import HOMES, PullSource, pull
 from memories.queue.long_jobs import NewJob
+from memories.reading.extraction.cost_ahead import CostAhead
 from memories.transcripts import Transcript, read
 from memories.transcripts.read_file import layout
 from memories.transcripts.transcript import Unreadable
@@ -77,7 +78,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
         parser.add_argument("--batches", action="store_true", help="what was imported so far")
         parser.add_argument("--take-back", default="", metavar="BATCH", help="erase all of a batch")
-        parser.add_argument("--yes", action="store_true", help="there is no way back")
+        parser.add_argument("--yes", action="store_true", help="there is no way back; or it may cost so much")
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
     def handle(self, **options: Any) -> None:
@@ -119,9 +120,14 @@ class Command(CommandWithExamples):
         surveys = {path: survey(path, format_of(path)) for path in files}
         options["who"] = who_is_who(options, (n for each in surveys.values() for n in each.authors.by_name))
         tally = None
+        talks = [talk for each in surveys.values() for talk in each.talks]
+        ahead = cost_of(scope.workspace_id, talks, BATCH, said=options["yes"] or options["dry_run"])
+        if not options["json"]:
+            self.stderr.write(str(ahead))
         if not options["dry_run"]:
             tally = self._store(scope, surveys, batch, options)
-        self._report(list(surveys.values()), tally, batch, as_json=options["json"])
+        told = (batch, ahead)
+        self._report(list(surveys.values()), tally, told, as_json=options["json"])
         if tally and tally.is_stopped:
             raise CommandError("Stopped. The same command goes on from here.", returncode=130)
         if tally and tally.refused:
@@ -152,9 +158,12 @@ class Command(CommandWithExamples):
             run.keep_result()
         return run.tally
 
-    def _report(self, surveys: list[Survey], tally: Tally | None, batch: str, *, as_json: bool) -> None:
+    def _report(
+        self, surveys: list[Survey], tally: Tally | None, told: tuple[str, CostAhead], *, as_json: bool
+    ) -> None:
+        batch, ahead = told
         if as_json:
-            report = {"batch": batch, "files": [each.as_json() for each in surveys]}
+            report = {"batch": batch, "files": [each.as_json() for each in surveys], "ahead": ahead.as_json()}
             self.stdout.write(json.dumps(report | (tally.as_json() if tally else {}), indent=2))
             return
         messages = sum(each.messages for each in surveys)
@@ -219,8 +228,7 @@ def format_of(path: Path) -> str | None:
 def extract_of(part: Transcript) -> str:
     """Return the extract mode: texts that stand for themselves are kept word for word,
     conversations are read as usual."""
-    is_memories = all(message.kind == Episode.Kind.TEXT for message in part.messages)
-    return MemorySession.Extract.NONE if is_memories else MemorySession.Extract.AUTO
+    return MemorySession.Extract.NONE if part.stands_for_itself else MemorySession.Extract.AUTO
 
 
 def batch_name(text: str) -> str:

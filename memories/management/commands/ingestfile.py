@@ -21,6 +21,7 @@ from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
 from memories.exchange.file_survey import Survey, survey
 from memories.exchange.import_without_repeats import ImportOptions, import_transcript
+from memories.ingest.process import ASKING
 from memories.language.bounds import LONGEST_ID, MOST_MESSAGES
 from memories.management.command_options import (
     CommandWithExamples,
@@ -29,10 +30,11 @@ from memories.management.command_options import (
     who_is_who,
     whole_number,
 )
-from memories.management.import_report import Tally, author_lines
+from memories.management.import_report import Tally, author_lines, cost_of
 from memories.management.progress import Steps, interruptible, shown_job
 from memories.models import LongJob, MemorySession
 from memories.queue.long_jobs import NewJob, Stopped
+from memories.reading.extraction.cost_ahead import CostAhead
 from memories.sources.connectors.connector import is_readable
 from memories.transcripts import FORMATS, Transcript, read
 from workspaces.scope import Scope, worker_scope
@@ -173,6 +175,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--documents", action="store_true", help="files of any kind, each as a document")
         parser.add_argument("--space", action="append", default=[], help="of the documents; may be given again")
         parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
+        parser.add_argument("--yes", action="store_true", help="it may cost as much as it says")
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
     def handle(self, *, paths: list[Path], dry_run: bool, **options: Any) -> None:
@@ -188,11 +191,16 @@ class Command(CommandWithExamples):
         if thread and count > 1:
             raise CommandError(f"--thread is for one conversation, and here are {count}.")
         who = who_is_who(options, (name for found in surveys for name in found.authors.by_name))
-        tally = Tally()
+        tally, ahead = Tally(), None
         if scope is not None:
             options["who"] = who
+            sizes = [size for each in surveys for size in (*each.talks, *each.texts)]
+            asks = options["extract"] in ASKING
+            ahead = cost_of(scope.workspace_id, sizes if asks else (), options["batch"], said=options["yes"])
+            if not options["json"]:
+                self.stderr.write(str(ahead))
             tally = self.store(scope, [s for s in surveys if s.is_usable], options)
-        self.report(surveys, None if dry_run else tally, as_json=options["json"])
+        self.report(surveys, tally if ahead else None, ahead, as_json=options["json"])
         if tally.is_stopped:
             raise CommandError("Stopped. The same command goes on from here.", returncode=130)
         if tally.refused:
@@ -254,9 +262,11 @@ class Command(CommandWithExamples):
             run.keep_result()
         return run.tally
 
-    def report(self, surveys: list[Survey], tally: Tally | None, *, as_json: bool) -> None:
+    def report(self, surveys: list[Survey], tally: Tally | None, ahead: CostAhead | None, *, as_json: bool) -> None:
         if as_json:
-            told = {"files": [found.as_json() for found in surveys]}
+            told: dict[str, Any] = {"files": [found.as_json() for found in surveys]}
+            if ahead:
+                told["ahead"] = ahead.as_json()
             self.stdout.write(json.dumps(told | (tally.as_json() if tally else {}), indent=2))
             return
         usable = [found for found in surveys if found.is_usable]

@@ -60,7 +60,7 @@ from workspaces.scope import worker_scope
 CONTENT: dict[Any, tuple[str, ...]] = {
     Episode: ("content", "payload", "metadata", "author", "external_id"),
     Conversation: ("external_id", "title", "metadata"),
-    MemorySession: ("metadata", "reason", "error", "steps", "counts", "timings"),
+    MemorySession: ("metadata", "instructions", "reason", "error", "steps", "counts", "timings"),
     Fact: ("statement", "entities", "quarantine_reason"),
     Citation: ("quote",),
     MaskedSpan: ("words",),

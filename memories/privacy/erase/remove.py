@@ -315,7 +315,7 @@ def _close_sessions(space: WorkspaceIndex, sessions: Iterable[uuid.UUID], gone: 
         left = [one for one in session.episode_ids if one not in gone]
         rows = MemorySession.objects.filter(pk=session.pk)
         if left:
-            rows.update(episode_ids=left, reason="", error="", steps=[])
+            rows.update(episode_ids=left, reason="", error="", steps=[], instructions={})
             done += blank(AuditEntry.objects.filter(target_id=session.pk))
         else:
             done += forget_traces(space, [session.pk])

@@ -547,6 +547,7 @@ def write(row: ConversationSummary, made: NewSummary) -> bool:
         due_at, attempts = timezone.now(), 0
     elif made.error is not None and not made.error.permanent:
         due_at = QUEUE.retry_at(row)
+        attempts -= made.error.is_outage  # which costs none
     return QUEUE.leave(
         row,
         due_at,

@@ -159,6 +159,7 @@ def _due_again(row: DueSummary, turn: ModelTurn) -> datetime | None:
     """Return when it is due again: where a model has more to tell, or failed for now."""
     if turn.error is not None and not turn.error.permanent:
         if (again_at := QUEUE.retry_at(row)) is not None:
+            row.attempts = max(1, row.attempts - turn.error.is_outage)  # an outage costs none
             return again_at
         log.error("summaries of %s are put off for a day: %s", row, turn.error.own_words)
         row.attempts = 0

@@ -76,7 +76,8 @@ class ExtractionRun:
     one go or in several makes no difference."""
 
     def __init__(self, options: ExtractOptions) -> None:
-        self.options, self.found, self.talk = options, Extraction(), talk_before(options)
+        self.options, self.talk = options, talk_before(options)
+        self.found = Extraction(instructions=options.instructions)
         self.messages: list[Message] = []
         self.heard: list[Message] = []
         self.unmatched: list[Message] = []
@@ -106,7 +107,7 @@ class ExtractionRun:
             ask_model(chosen, self.messages, options, chain, found)
         if options.extract == MemorySession.Extract.AUTO:
             found.missed = list(missed_in(self.unmatched, found.claims))
-        if not found.claims and self.heard and options.is_whole_text:
+        if not found.claims and self.heard and options.is_whole_text and not found.ignored:
             # A text is kept whole, as in the seed; of messages the episodes alone, and of a text
             # that was understood and is not worth keeping.
             understood = {skip.index for skip in found.unworthy if skip.label in claim_worth.UNDERSTOOD}

@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -17,8 +17,10 @@ from memories.language.english.referents import UNKNOWN
 from memories.language.english.topics import is_private_life, is_work, told_by_us
 from memories.language.english.workspace_patterns import OwnPattern
 from memories.models import Category, Episode, MemorySession, Visibility
+from memories.providers.prompts import DecidedExample
 from memories.reading import guard
 from memories.reading.extraction.trust import DEFAULT_TRUST, SOURCE_OF
+from memories.reading.extraction.workspace_instructions import Instructions
 from memories.reading.guard import served_line
 from memories.reading.guard.masked_text import is_masked
 
@@ -118,6 +120,7 @@ class ExtractOptions:
     in numbers. `patterns_off` are names of the library's patterns that are switched off.
     `shares`: what a team decides is the team's, as where nobody speaks for themselves alone.
     `trust` in the words of each of SOURCES. `read`: digests of the pieces that a model read before.
+    `instructions` are the workspace's and the request's; `examples` looks up what people kept and threw away.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -132,6 +135,8 @@ class ExtractOptions:
     trust: Mapping[str, str] = field(default_factory=dict)
     patterns_off: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
+    instructions: Instructions = Instructions()
+    examples: Callable[[], Sequence[DecidedExample]] = tuple
 
     def trust_in(self, message: Message) -> str:
         source = self.source_of(message)
@@ -157,8 +162,9 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. Counts: `too_long` texts to be kept
     whole exceed a memory, `unread` messages were read only in their beginning, `cut` statements
-    were too long, `masked` claims had masked words. `unworthy` findings are not worth keeping. `unmeant` and
-    `voiced` are messages with words that are not said in earnest, and with words of others."""
+    were too long, `masked` claims had masked words, `ignored` ones say what `instructions` leave out.
+    `unworthy` findings are not worth keeping. `unmeant` and `voiced` are messages with words that are not said in
+    earnest, and with words of others."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
@@ -173,6 +179,8 @@ class Extraction:
     masked: int = 0
     unmeant: set[uuid.UUID] = field(default_factory=set)
     voiced: set[uuid.UUID] = field(default_factory=set)
+    ignored: int = 0
+    instructions: Instructions = Instructions()
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
 
@@ -183,6 +191,8 @@ class Extraction:
             cited = {quote.text_id for quote in claim.quotes}
             if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
                 self.masked += 1
+            elif self.instructions.leave_out(claim.statement):
+                self.ignored += 1
             elif places := _put_in(claim):
                 safe = replace(claim, statement=guard.masked(claim.statement, places))
                 self.quarantined.append((safe, guard.reason_of(places)))
@@ -198,6 +208,8 @@ class Extraction:
         parts = list(self.notes)
         parts += [f"messages with words that are not said in earnest: {len(self.unmeant)}"] if self.unmeant else []
         parts += [f"messages with words of others, believed of nobody else: {len(self.voiced)}"] if self.voiced else []
+        if self.ignored:
+            parts.append(f"left out, as the instructions say: {self.ignored}")
         for heading, skips in (
             ("not worth keeping", self.unworthy),
             ("skipped", self.skipped),

@@ -51,7 +51,6 @@ WHEN = ("unmatched", ALWAYS)  # the setting `llm`: which messages are read
 PROVIDERS = ("openai", "anthropic")
 MOST_MODELS = 10
 LONGEST_TIMEOUT = 300.0
-LONGEST_INSTRUCTION = 1_000
 # Only these variables can be named: others hold what is none of a workspace's business.
 NAME = re.compile(r"EXTRACTOR_KEY_([A-Z0-9_]{1,60})")
 
@@ -120,14 +119,6 @@ class ConfiguredModel(SettingsObject):
     def name(self) -> str:
         """The name under which its calls are counted."""
         return f"{self.provider}|{self.model}|{self.base_url}"[:300]
-
-
-class InstructionSettings(SettingsObject):
-    """The words for models besides their rules: what they shall write down of messages above all (`extract`), and
-    what they shall leave out (`ignore`)."""
-
-    extract: Annotated[str, Field(max_length=LONGEST_INSTRUCTION)] = ""
-    ignore: Annotated[str, Field(max_length=LONGEST_INSTRUCTION)] = ""
 
 
 Models = Annotated[list[ConfiguredModel], Field(max_length=MOST_MODELS)]
@@ -306,15 +297,6 @@ class FallbackChain:
     fault: str = ""
     use: str = "extraction"  # what its calls are written down as
 
-    def instructed(self, request: ExtractionRequest) -> ExtractionRequest:
-        """Return the request with the workspace's own instructions, where these can be read."""
-        rows = Workspace.objects.filter(pk=self.workspace_id).values_list("settings__instructions", flat=True)
-        raw = rows.first() or {}
-        if faults(InstructionSettings, raw, "instructions"):
-            return request
-        own: InstructionSettings = checked(InstructionSettings, raw, "instructions")
-        return replace(request, wanted=own.extract, unwanted=own.ignore)
-
     def ask(self, question: ModelQuestion) -> ModelReply:
         """Return the first whole answer of a model. Raises ProviderError where none gives one."""
         if self.fault:
@@ -342,7 +324,7 @@ class FallbackChain:
     def extract(self, request: ExtractionRequest, read: Collection[str] = ()) -> ChainAnswer:
         """Return the facts of all messages but for the pieces that were `read` before, by their digests.
         Writes nothing; a failure is in the answer."""
-        answer, climb = ChainAnswer(list(pieces(self.instructed(request)))), _Climb(self)
+        answer, climb = ChainAnswer(list(pieces(request))), _Climb(self)
         if self.fault:
             answer.error = ProviderError(self.fault, permanent=True)
             return answer
@@ -429,12 +411,9 @@ def _rank(error: ProviderError) -> tuple[bool, bool]:
     return error.permanent, isinstance(error, CapReached)
 
 
-def _call(chain: FallbackChain, model: ConfiguredModel, act: Callable[[Extractor], Answer]) -> Answer:
-    """Return the model's answer within its time. Raises ProviderError, and at once while its
-    breaker is open or the workspace may spend no more."""
-    workspace_id = chain.workspace_id
+def _config_of(model: ConfiguredModel) -> ExtractorConfig:
     base_url = address_of(model)
-    config = ExtractorConfig(
+    return ExtractorConfig(
         provider=model.provider,
         model=model.model,
         api_key=key_for(model.provider, base_url, model.key_env),
@@ -442,6 +421,19 @@ def _call(chain: FallbackChain, model: ConfiguredModel, act: Callable[[Extractor
         timeout=model.timeout,
         allowed=allowed_to(model),
     )
+
+
+def line_of(chain: FallbackChain, model: ConfiguredModel) -> ProviderLine:
+    """Return the line over which a model of the chain is asked. Raises ProviderError where it cannot be."""
+    config = _config_of(model)
+    name = model.model or extractor_from(config).model
+    return ProviderLine("language", name, config.base_url, config.api_key, model.timeout, chain.workspace_id, chain.use)
+
+
+def _call(chain: FallbackChain, model: ConfiguredModel, act: Callable[[Extractor], Answer]) -> Answer:
+    """Return the model's answer within its time. Raises ProviderError, and at once while its
+    breaker is open or the workspace may spend no more."""
+    workspace_id, config = chain.workspace_id, _config_of(model)
     extractor = extractor_from(config)
 
     def counted() -> Answer:
@@ -455,17 +447,8 @@ def _call(chain: FallbackChain, model: ConfiguredModel, act: Callable[[Extractor
             raise CapReached("its daily cap is reached", permanent=False, retry_after=wait)
         return act(extractor)
 
-    line = ProviderLine(
-        "language",
-        model.model or extractor.model,
-        base_url,
-        config.api_key,
-        model.timeout,
-        workspace_id,
-        chain.use,
-    )
     try:
-        return breakers.call(line, counted)
+        return breakers.call(line_of(chain, model), counted)
     except ProviderError as error:
         if config.allowed is None:
             raise

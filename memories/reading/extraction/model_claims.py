@@ -58,6 +58,9 @@ def ask_model(
     request = ExtractionRequest(
         messages=tuple(map(_prompt_message, unmatched)),
         context=tuple(map(_prompt_message, options.before)),
+        wanted=options.instructions.extract,
+        unwanted=options.instructions.ignore,
+        examples=tuple(options.examples()),
     )
     answer = chain.extract(request, options.read)
     result.milliseconds["model"] = since(started)
