@@ -16,17 +16,19 @@ from memories.language.english.asked_attribute import asked_attribute, asks_whom
 from memories.models import WorkspaceIndex
 from memories.ranking import asks_assistant
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW, FLOOR_OF_MANY, floor_of_size, is_noise, speaks_of
-from memories.search.context_lines import ContextEntry, size
+from memories.search.context_lines import ContextEntry
 from memories.search.request import Hit, SearchAnswer, SearchRequest
 
 ALL = 1.0  # the confidence of an answer that is all there is
 FIRST = 2  # lines that are told even if little speaks for them
 FEW = 10  # the same, where nothing but their fewness tells that one of them answers
-# The score that a line needs, as a share of the best: what is far behind the best only takes the
-# room of what answers, unless there is much room. Measured by the lines that hold the answers of
-# LoCoMo: below a share of .8 one in twelve does, below .6 one in two hundred.
-SHARE, SHARE_AT, LESS_BY_DOUBLE = 0.7, 450, 0.13
-LITTLE = 200  # tokens of lines that are told before that: the best may hold the words and not the answer
+# The score that a line needs, as a share of the best: what is behind the best takes the room of what
+# answers, unless there is much room. What was said after the best may have changed what that says,
+# and needs less. Measured by the lines that hold the answers of LoCoMo and of long lives: in a budget
+# of 450 tokens one line in three does, by these shares; one in five or six, where so many lines are
+# told in any case.
+SHARE, SHARE_AT, LESS_BY_DOUBLE, LESS_UNSURE = 0.85, 450, 0.26, 0.2
+SHARE_OF_NEWER = 0.6
 ECHO = 0.9  # the same of an assistant's own words, which mostly repeat what it was told
 # How much of the question a line about nobody in particular, or about another, has to answer:
 # `speaks_of`. Where the answer is not sure, only words count.
@@ -126,18 +128,16 @@ def kept(
 ) -> list[ContextEntry]:
     """Return the lines, best first, that have something to be said for them; the first few in any
     case, except, where somebody is named, lines about nobody or about another person. The fewer
-    `tokens` there are, the nearer to the best a line has to be."""
+    `tokens` there are, the nearer to the best a line has to be; less near where the answer is not
+    sure, for then the best may be none."""
     first = FIRST if is_sure else FEW
     best = max((entry.score for entry in found), default=0.0)
-    least = least_share(tokens) * best if is_sure and request.ranking == "hybrid" else 0.0
     echo = 0.0 if asks_assistant(request.query) else ECHO * best
     chosen: list[ContextEntry] = []
-    told = 0
-    for entry in found:
+    for entry, is_far in zip(found, far_behind(found, tokens, is_sure=is_sure), strict=True):
         hit = entry.hit
-        is_far = entry.score < least and told >= LITTLE
         is_echo = hit.episode and hit.row.role == "assistant" and entry.score < echo
-        if is_far or is_echo:
+        if (is_far and request.ranking == "hybrid") or is_echo:
             continue
         if request.user_id and not is_theirs(request, hit):
             is_told = speaks_of(request.query, hit, is_sure=is_sure) >= SPEAKS_OF_IT
@@ -146,14 +146,18 @@ def kept(
             is_told = len(chosen) < first or not is_noise(request.query, hit)
         if is_told:
             chosen.append(entry)
-            told += size(entry, FEW)
     return chosen
 
 
-def least_share(tokens: int) -> float:
-    """Return the share of the best score that a line needs where there is room for `tokens`."""
+def far_behind(found: Sequence[ContextEntry], tokens: int, *, is_sure: bool) -> list[bool]:
+    """Tell of each line whether it is too far behind the best where there is room for `tokens`."""
+    best = max((entry.score for entry in found), default=0.0)
+    newest = max((entry.at for entry in found if entry.score == best), default=None)
     doublings = log2(max(tokens, SHARE_AT) / SHARE_AT)
-    return max(0.0, SHARE - LESS_BY_DOUBLE * doublings)
+    share = SHARE - LESS_BY_DOUBLE * doublings
+    shares = (min(share, SHARE_OF_NEWER) if newest and entry.at > newest else share for entry in found)
+    less = 0.0 if is_sure else LESS_UNSURE
+    return [entry.score < best * (own - less) for entry, own in zip(found, shares, strict=True)]
 
 
 def reason_of(nearest: Nearest | None, floor: float, tokens: int | None = None) -> str:

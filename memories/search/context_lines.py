@@ -22,6 +22,7 @@ TAIL = "</memories>"
 LEGEND = " A line without a date is of the day above; [always] is what the person wants of any answer."
 ELLIPSIS = " …"
 MEANINGFUL = 8  # words: less of a text than that tells nothing
+FRAME = lexical.stem_set("User said")  # of a memory in its author's words
 HOLDS = 0.8  # of a memory's own words, in its message: then it is named there, not repeated
 
 
@@ -160,7 +161,7 @@ def _dated_line(text: str, at: datetime) -> str:
 
 
 def _belief_line(hit: Hit, words: AbstractSet[str]) -> str:
-    own = lexical.stem_set(hit.row.content[:READ]) - {"user"}
+    own = lexical.stem_set(hit.row.content[:READ]) - FRAME
     state = "uncertain" if hit.row.is_uncertain else "current"
     state = f"until {hit.row.valid_until:%Y-%m-%d}" if hit.row.valid_until else state
     if state == "current" and len(own & words) >= HOLDS * len(own):

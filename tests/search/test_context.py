@@ -13,9 +13,11 @@ from memories.language.english.standing_wishes import condition
 from memories.models import Memory
 from memories.providers.count_tokens import tokens_of
 from memories.ranking import asks_in_time
-from memories.search import SearchRequest, context, filters
+from memories.search import Hit, SearchRequest, context, filters
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW
 from memories.search.context import Context
+from memories.search.context_floor import far_behind
+from memories.search.context_lines import ContextEntry
 from tests.api_fixtures import caller
 from tests.handed_in import hand_in
 from tests.people import Person
@@ -293,10 +295,20 @@ def test_a_question_that_has_nothing_to_do_with_it_gets_nothing(alice: Person) -
     assert whatever.hits
 
 
+def test_a_line_is_far_behind_the_best_sooner_in_little_room_and_later_if_it_was_said_after_it() -> None:
+    hit = Hit("episodes", 0.0, {}, None)
+    lines = [ContextEntry(hit, on(day), "", score=score) for day, score in ((5, 0.5), (1, 0.4), (9, 0.4), (9, 0.21))]
+    assert far_behind(lines, 450, is_sure=True) == [False, True, False, True]
+    assert far_behind(lines, 450, is_sure=False) == [False, False, False, False]
+    assert far_behind(lines, 1000, is_sure=True) == [False, False, False, True]
+    assert not any(far_behind(lines, 4000, is_sure=True))
+
+
 def test_how_many_more_there_are_is_told(alice: Person) -> None:
     for number in range(30):
         alice.say(NewMessage(f"The orchard tree {number} bears apples", id=str(number)), extract="none")
-    found = pack(alice, "orchard apples", tokens=200, layers=("episodes",), limit=30)
+    wish = SearchRequest("orchard apples", layers=("episodes",), limit=30)
+    found = context.context(alice.scope, wish, 200, floor=0.0)
     assert found.more == {"episodes": 30 - len(found.episode_ids)}
     assert f"({found.more['episodes']} more episodes: ask for more tokens.)" in found.text
 
