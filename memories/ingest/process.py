@@ -6,7 +6,7 @@ import math
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from memories import metrics
-from memories.belief import resolve, touches
+from memories.belief import resolve
 from memories.belief.resolve import Claim, ResolveOutcome
 from memories.documents.long_texts import keep_long_texts
 from memories.errors import erased
@@ -24,24 +24,21 @@ from memories.index import (
     configured_embedder,
     due_vectors,
     entries,
-    people_by_name,
     prepared_sql,
     repair,
     row_marks,
     workspace_index,
 )
-from memories.ingest import document_memories, session_queue
+from memories.ingest import document_memories, session_queue, whose_words
 from memories.ingest.decided_examples import wishes_of
 from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.mask_messages import GUARD
 from memories.ingest.store import Kept, keep
 from memories.language import bounds
-from memories.language.english import clauses, lexical, pasted_text
 from memories.meters import skip_counts
 from memories.models import (
     Episode,
     Fact,
-    Memory,
     MemorySession,
     Revision,
     WorkspaceIndex,
@@ -57,22 +54,13 @@ from memories.reading.extraction import (
     Message,
     speaker_of,
     unmatched,
-    with_voices,
-    without_play,
 )
 from memories.reading.extraction.fallback_chain import ALWAYS, FallbackChain, chain_from
 from memories.reading.guard.masked_text import is_masked
 from memoryproject.postgres import crossings
 from workspaces.scope import Scope, worker_scope
 
-# The messages of a session as extraction reads them, and what the conversation had said before.
-#
-# What this server had told is not learned a second time: assistants repeat what they were served,
-# and prompts carry it. Sentences of theirs that say what a memory says, and blocks that mark served
-# memories in anybody's message, are not read again. A person who says the same again is heard.
-
-SHORTEST = 3  # characters
-MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sentences
+# What the conversation of a session had said before.
 
 MOST_BEFORE = 6  # messages
 RECENT = timedelta(hours=12)  # what is older is another sitting
@@ -93,45 +81,6 @@ END = 2**31 - 1  # behind all positions
 LONGEST_NOTE = 500  # characters
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
 TURN = 100.0  # seconds that a worker stays with one session
-
-
-def mark_own_output(
-    messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
-) -> list[Message]:
-    """Return the messages, each with the places in it that were served before.
-
-    `asker` is whoever sent them: only what they may see can have been served to them. It is
-    called, and the database asked, only where a message is not a person's. `own` are memories
-    that were made of these very messages: they were not served when these were sent.
-    """
-    pieces = [() if m.kind in Episode.OF_PEOPLE else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
-    marks = {mark for each in pieces for _, mark in each}
-    known: set[bytes] = set()
-    if any(pieces):
-        live = Memory.objects.visible_to(asker()).exclude(pk__in=own)
-        # Heads, not only what is live: what has expired may have been served before it did.
-        live = live.filter(is_head=True)
-        rows = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
-        known = {bytes(each) for each in rows}
-    marked = []
-    for message, pairs in zip(messages, pieces, strict=True):
-        served = [span for span, mark in pairs if mark in known]
-        spans = (*pasted_text.served_blocks(message.text), *served)
-        marked.append(replace(message, served=spans) if spans else message)
-    return marked
-
-
-def _pieces(text: str) -> Iterator[tuple[tuple[int, int], bytes]]:
-    """Yield the sentences and lines of `text`, and the whole of it, each with its fingerprint."""
-    lines, start = [], 0
-    for line in text.splitlines(keepends=True):
-        body = line.lstrip(" \t-*•>")
-        lines.append((start + len(line) - len(body), start + len(line.rstrip())))
-        start += len(line)
-    spans = dict.fromkeys([*clauses.sentences(text), *lines, (0, len(text))])
-    for start, end in list(spans)[:MOST_PIECES]:
-        if end - start >= SHORTEST:
-            yield (start, end), lexical.fingerprint(text[start:end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +294,7 @@ class SessionSteps:
                 )
             )
         self._note(outcome)
-        self._spare_judge()
+        whose_words.spare_judge(self.messages)
         if self.is_last:
             doubted = self.earlier.without_doubted(self._doubted())
             resolve.quarantine(placement, doubted, session.pk)
@@ -370,13 +319,6 @@ class SessionSteps:
         if row is None:
             raise TakenOver
         return row, outcome
-
-    def _spare_judge(self) -> None:
-        """Leave to the rules the messages in which others speak or a part is played: the judge reads sentence by
-        sentence, and does not know whose it is."""
-        if aside := [message.id for message in self.messages if message.voices or message.is_played]:
-            touches.take_back([(one, (0, END)) for one in aside], "")
-            Episode.objects.filter(pk__in=aside).update(judge_attempts=None)
 
     def _doubted(self) -> list[tuple[Claim, str]]:
         found = self.run.found.quarantined
@@ -623,11 +565,10 @@ def _messages_of(kept: Kept, before: Sequence[Message]) -> list[Message]:
         document_memories.carry_over(kept.space, kept.document)
         session.counts["passages"] = len(kept.document.messages)
         return list(kept.document.messages)
-    messages = mark_own_output(messages_of(kept), lambda: writer_of(session), own)
+    messages = whose_words.mark_own_output(messages_of(kept), lambda: writer_of(session), own)
     if session.extract == MemorySession.Extract.NONE:
         return messages
-    messages = with_voices(messages, before, partial(people_by_name.known_names, kept.space))
-    messages, in_play = without_play(messages, in_play=any(message.is_played for message in before[-1:]))
+    messages, in_play = whose_words.mark_others(kept.space, messages, before)
     if in_play:
         session.counts["in_play"] = 1
     return intents.hear(session, messages)

@@ -11,9 +11,9 @@ from memories.reading.extraction.extraction_types import (
     speaker_of,
     visibility_of,
 )
+from memories.reading.extraction.labelled_speakers import with_voices
 from memories.reading.extraction.model_claims import find_quote
 from memories.reading.extraction.play import without_play
-from memories.reading.extraction.voices import with_voices
 
 __all__ = [
     "Extraction",

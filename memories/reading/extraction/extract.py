@@ -47,10 +47,10 @@ from memories.reading.extraction.extraction_types import (
     step,
 )
 from memories.reading.extraction.fallback_chain import FallbackChain
+from memories.reading.extraction.labelled_speakers import parts_by_speaker
 from memories.reading.extraction.model_claims import ask_model
 from memories.reading.extraction.play import is_unmeant
 from memories.reading.extraction.trust import HOLD, IGNORE, SOURCES
-from memories.reading.extraction.voices import parts_by_speaker
 
 KEPT = "kept"  # the label of what is kept and not read
 # Nobody knows what a text without findings claims; a caller who wants none read says it is a claim.

@@ -1,4 +1,4 @@
-"""What is said in a role-play: the messages behind its opening, until its players return to what is so."""
+"""Role-play: the messages behind its opening, until its players return to what is so."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from memories.language import bounds
 from memories.language.english import frames, pasted_text
 from memories.reading.extraction.extraction_types import Message
-from memories.reading.extraction.voices import PEOPLES
+from memories.reading.extraction.labelled_speakers import PEOPLES
 
 
 def without_play(messages: Sequence[Message], *, in_play: bool) -> tuple[list[Message], bool]:

@@ -1,4 +1,4 @@
-"""Who speaks in a message: parts of it behind the label of somebody else are that person's words, never its sender's."""
+"""Labels of speakers in a message: what stands behind that of somebody else is never said by its sender."""
 
 import re
 from collections import Counter
