@@ -77,7 +77,7 @@ def own(node: Any, name: str) -> str:
 
 
 @dataclass(slots=True)
-class Budget:
+class UnpackingBudget:
     """What an archive may still unpack, with all archives in it."""
 
     files: int = MOST_FILES
@@ -90,7 +90,7 @@ class Budget:
             raise FileRefused("bomb", f"All that is packed in it has more than {LARGEST:,} bytes.")
 
 
-def read_archive(data: bytes, kind: str, read: Callable[[bytes, str], FileText], budget: Budget) -> FileText:
+def read_archive(data: bytes, kind: str, read: Callable[[bytes, str], FileText], budget: UnpackingBudget) -> FileText:
     """Read an archive: `read` is called with each file and its name. Raises FileRefused: `bomb`,
     `damaged`."""
     made, warnings, number = Assembly(), [], 0

@@ -37,7 +37,7 @@ _TESTS = {
 
 
 @dataclass(slots=True)
-class _Section:
+class _FormatSection:
     """A part of a format: `signs` are its (kind, text), a kind being `text`, `sign`, `exponent`,
     `general` or `elapsed`."""
 
@@ -79,13 +79,13 @@ def _shown(number: Decimal, value: str, code: str, *, since_1904: bool) -> str:
     return _number(number, section)
 
 
-def _sections_of(code: str) -> list[_Section]:
-    sections = [_Section([])]
+def _sections_of(code: str) -> list[_FormatSection]:
+    sections = [_FormatSection([])]
     for mark in _TOKEN.finditer(code):
         text, escaped, skipped, bracket, word, sign = mark.groups()
         signs = sections[-1].signs
         if sign == ";":
-            sections.append(_Section([]))
+            sections.append(_FormatSection([]))
         elif text is not None or escaped is not None:
             signs.append(("text", text if text is not None else escaped))
         elif bracket is not None:
@@ -103,7 +103,7 @@ def _sections_of(code: str) -> list[_Section]:
     return sections
 
 
-def _section_of(number: Decimal, sections: list[_Section]) -> tuple[_Section | None, bool]:
+def _section_of(number: Decimal, sections: list[_FormatSection]) -> tuple[_FormatSection | None, bool]:
     """Return the section for a number, and whether it says its sign by itself."""
     ruled = [section for section in sections[:2] if section.condition]
     if ruled:
@@ -126,7 +126,7 @@ def _general(value: str) -> str:
     return f"{float(value):.15g}"
 
 
-def _time(number: Decimal, section: _Section, *, since_1904: bool) -> str:
+def _time(number: Decimal, section: _FormatSection, *, since_1904: bool) -> str:
     """Return a moment as ISO has it, as finely as the format shows it; a duration in its units; ""
     where it is none."""
     shape = section.shape
@@ -164,7 +164,7 @@ def _time(number: Decimal, section: _Section, *, since_1904: bool) -> str:
     return f"{day} {clock}" if has_clock else day
 
 
-def _number(number: Decimal, section: _Section) -> str:
+def _number(number: Decimal, section: _FormatSection) -> str:
     signs = section.signs
     places = [at for at, (kind, text) in enumerate(signs) if kind == "sign" and text in "0#?"]
     number *= 100 ** sum(kind == "sign" and text == "%" for kind, text in signs)
@@ -220,7 +220,7 @@ def _fraction_digits(digits: str, places: list[int], signs: list[tuple[str, str]
     return made
 
 
-def _around(section: _Section, words: str) -> str:
+def _around(section: _FormatSection, words: str) -> str:
     """Return the words with the texts of a section that stand before and behind its digits."""
     at = [n for n, (kind, text) in enumerate(section.signs) if kind in ("sign", "exponent") and text not in " "]
     before = "".join(text for kind, text in section.signs[: at[0]] if kind == "text")
@@ -228,7 +228,7 @@ def _around(section: _Section, words: str) -> str:
     return f"{before}{words}{behind}".strip()
 
 
-def _in_powers(number: Decimal, section: _Section) -> str:
+def _in_powers(number: Decimal, section: _FormatSection) -> str:
     power = next(n for n, (kind, _) in enumerate(section.signs) if kind == "exponent")
     shapes = [
         "".join(text for kind, text in part if kind == "sign")
@@ -239,7 +239,7 @@ def _in_powers(number: Decimal, section: _Section) -> str:
     return _around(section, f"{mantissa}E{exponent[0]}{exponent[1:].lstrip('0').zfill(width)}")
 
 
-def _in_parts(number: Decimal, section: _Section) -> str:
+def _in_parts(number: Decimal, section: _FormatSection) -> str:
     upper, _, below = section.shape.partition("/")
     fixed = re.match(r"\s*([1-9]\d{0,3})", below)
     most = 10 ** min(4, max(1, sum(sign in "?#0" for sign in below))) - 1

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import msgspec
 
-from memories.file_formats.archive_files import Budget, read_archive
+from memories.file_formats.archive_files import UnpackingBudget, read_archive
 from memories.file_formats.assembly import FileRefused, FileText, storable
 from memories.file_formats.known_formats import FORMATS, kind_of
 
@@ -45,7 +45,7 @@ def bound(seconds: int, memory: int = MEMORY) -> None:
         system.unshare(NEW_USER | NEW_NETWORK)
 
 
-def read_file(data: bytes, name: str, *, depth: int = 0, budget: Budget | None = None) -> FileText:
+def read_file(data: bytes, name: str, *, depth: int = 0, budget: UnpackingBudget | None = None) -> FileText:
     """Return the text of a file; `depth` is the number of archives around it, which share their
     budget. Raises FileRefused."""
     kind = kind_of(data, name)
@@ -54,7 +54,7 @@ def read_file(data: bytes, name: str, *, depth: int = 0, budget: Budget | None =
     if kind in ("zip", "tar"):
         if depth > DEEPEST:
             raise FileRefused("unsupported_type", f"An archive is read in at most {DEEPEST} others.")
-        budget = budget or Budget()
+        budget = budget or UnpackingBudget()
         found = read_archive(data, kind, partial(read_file, depth=depth + 1, budget=budget), budget)
     else:
         module, _, function = FORMATS[kind].reader.partition(".")

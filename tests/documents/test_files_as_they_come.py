@@ -204,7 +204,7 @@ def test_archives_in_archives_are_read_to_a_depth() -> None:
 def test_archives_share_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = zipped({"a.txt": b"word " * 100_000})
     outer = zipped({f"{at}.zip": inner for at in range(5)})
-    monkeypatch.setattr("memories.file_formats.archive_files.Budget.__init__.__defaults__", (2_000, 1_500_000))
+    monkeypatch.setattr("memories.file_formats.archive_files.UnpackingBudget.__init__.__defaults__", (2_000, 1_500_000))
     with pytest.raises(FileRefused, match="bomb"):
         read_file(outer, "a.zip")
 
