@@ -109,7 +109,7 @@ def shifted(match: re.Match[str], base: Span) -> Span | None:
     time."""
     number, unit = _amount(match)
     way = (match["end"] or match["side"] or "on").lower()
-    if way == "on" and match.string[: match.start()].endswith(("in ", "for ")):
+    if way == "on" and match.string.endswith(("in ", "for "), 0, match.start()):
         return None
     if number % 1 or (base.grain not in ("day", "part", "week", "month") and base.likely is None):
         return None
