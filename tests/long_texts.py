@@ -117,6 +117,7 @@ PIECES = {
     "fences": "``` ~~~ x\n",
     "digits": "1234567890",
     "dates": "12.5. 3:30 pm 2024-01-02 in May ",
+    "dates of others": "moved from the last Friday of May to two weeks from Tuesday the 5th in the end of Q3 ",
     "emoji": "😀🎉❤️ ",
     "I I I": "I ",
     "I am": "I am my I'm really ",

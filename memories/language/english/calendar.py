@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 
-from memories.language.english.numbers import ORDINALS
+from memories.language.english.numbers import DAY_ORDINALS, ORDINALS
 
 MONTHS = (
     "january",
@@ -63,12 +63,16 @@ HOLIDAYS = {
     "new year's": (1, 1),
     "independence day": (7, 4),
     "st patrick's day": (3, 17),
+    "st. patrick's day": (3, 17),
     "may day": (5, 1),
     "epiphany": (1, 6),
     "all saints' day": (11, 1),
 }
 # Days from Easter Sunday.
 BY_EASTER = {
+    "shrove tuesday": -47,
+    "ash wednesday": -46,
+    "maundy thursday": -3,
     "palm sunday": -7,
     "good friday": -2,
     "easter sunday": 0,
@@ -79,6 +83,18 @@ BY_EASTER = {
     "pentecost": 49,
     "whit monday": 50,
 }
+# The nth weekday of a month, in the United States, where others do not keep one of that name.
+BY_WEEKDAY = {
+    "martin luther king day": (1, 3, 0),
+    "martin luther king jr. day": (1, 3, 0),
+    "mlk day": (1, 3, 0),
+    "presidents' day": (2, 3, 0),
+    "memorial day": (5, -1, 0),
+    "labor day": (9, 1, 0),
+    "thanksgiving day": (11, 4, 3),
+    "thanksgiving": (11, 4, 3),
+}
+AFTER_THANKSGIVING = {"black friday": 1, "cyber monday": 4}
 NINETIES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 
 
@@ -111,6 +127,11 @@ class Span(NamedTuple):
 def month_number(name: str) -> int:
     short = [month[:3] for month in MONTHS]
     return short.index(name[:3].lower()) + 1
+
+
+def day_number(name: str) -> int:
+    """Return the day of a month: 5, "5th", "twenty-first"."""
+    return DAY_ORDINALS.get(name.lower()) or int(name.rstrip("stndrhSTNDRH"))
 
 
 def weekday_number(name: str) -> int:
@@ -157,9 +178,9 @@ def in_year(span: Span, year: int) -> Span:
     )
 
 
-def nearest(make: Callable[[int], Span], at: datetime, which: Which, *, ahead: bool) -> Span | None:
+def nearest(make: Callable[[int], Span], at: datetime, which: Which, *, tense: int) -> Span | None:
     """Return one of the spans that come once a year: the last, this or the next one. Without such a
-    word: the next that is not over if `ahead`, else the last that has begun.
+    word, by the tense: the next that is not over, the last that has begun, or the nearer of the two.
 
     A day may be off by one, because the speaker's time zone is not known.
     """
@@ -171,7 +192,7 @@ def nearest(make: Callable[[int], Span], at: datetime, which: Which, *, ahead: b
         except ValueError:  # a year without such a day
             continue
     slack = 1 if not which and spans and spans[0].grain == "day" else 0
-    match which, ahead:
+    match which, tense:
         case "last", _:
             return next((s for s in reversed(spans) if s.end <= today), None)
         case "next", _:
@@ -179,26 +200,34 @@ def nearest(make: Callable[[int], Span], at: datetime, which: Which, *, ahead: b
         case "this", _:
             inside = (s for s in spans if s.start <= today < s.end)
             return next(inside, next((s for s in spans if s.start.year == at.year), None))
-        case _, True:
-            return next((s for s in spans if later(s.end, days=slack) > today), None)
-    return next((s for s in reversed(spans) if s.start <= later(today, days=slack)), None)
+    coming = next((s for s in spans if later(s.end, days=slack) > today), None)
+    begun = next((s for s in reversed(spans) if s.start <= later(today, days=slack)), None)
+    if tense or not (coming and begun):
+        return coming if tense > 0 else begun
+    return min(begun, coming, key=lambda span: max(today - span.end, 1.5 * (span.start - today)))  # rather past
 
 
 """Of day and month in 3/4/2026; auto: 3.4. and 3-4 are day first, 3/4 is month first. Where one of
 them can only be the day, it is."""
 
+_from_behind = {"last": -1, "final": -1, "penultimate": -2, "second to last": -2, "next to last": -2}
 _beside_months = MONTH_WORDS | RANGE_WORDS | frozenset("of on early late mid to and through for around".split())
 _also_verbs = frozenset("may mar march".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The context of a form besides its words: the time, the tense, the word before, the order."""
+    """The context of a form besides its words: the time, the tense (1: to come, -1: past, 0: neither is said),
+    the word before, the order."""
 
     at: datetime
-    ahead: bool
+    tense: int
     before: str
     order: DateOrder
+
+    @property
+    def ahead(self) -> bool:
+        return self.tense > 0
 
     @property
     def today(self) -> datetime:
@@ -245,13 +274,13 @@ def numeric(match: re.Match[str], clock: Clock) -> Span | None:
 
 def _any_day(month: int, day: int, clock: Clock) -> Span | None:
     span = nearest(
-        lambda year: days_from(clock.today.replace(year=year, month=month, day=day), 1), clock.at, "", ahead=clock.ahead
+        lambda year: days_from(clock.today.replace(year=year, month=month, day=day), 1), clock.at, "", tense=clock.tense
     )
     return span and span._replace(any_year=True)
 
 
 def named_day(match: re.Match[str], clock: Clock) -> Span | None:
-    month, day = month_number(match["month"]), int(match["day"])
+    month, day = month_number(match["month"]), day_number(match["day"])
     if match["year"]:
         return days_from(clock.today.replace(year=int(match["year"]), month=month, day=day), 1)
     return _any_day(month, day, clock)
@@ -271,7 +300,7 @@ def days_of_month(match: re.Match[str], clock: Clock) -> Span | None:
 
     if match["year"]:
         return of_year(int(match["year"]))
-    span = nearest(of_year, clock.at, "", ahead=clock.ahead)
+    span = nearest(of_year, clock.at, "", tense=clock.tense)
     return span and span._replace(any_year=True)
 
 
@@ -283,6 +312,12 @@ def holiday(match: re.Match[str], clock: Clock) -> Span | None:
         if name in HOLIDAYS:
             month, day = HOLIDAYS[name]
             return days_from(clock.today.replace(year=year, month=month, day=day), 1)
+        if name in BY_WEEKDAY or name in AFTER_THANKSGIVING:
+            month, number, weekday = BY_WEEKDAY.get(name, BY_WEEKDAY["thanksgiving"])
+            first = clock.today.replace(year=year, month=month, day=1)
+            day = (weekday - first.weekday()) % 7 + 7 * (number - 1 if number > 0 else 3)
+            day += 7 * (number < 0 and later(first, days=day + 7).month == month) + AFTER_THANKSGIVING.get(name, 0)
+            return days_from(later(first, days=day), 1)
         sunday = clock.today.replace(year=year, month=3, day=1) + easter(year)
         if name == EASTER:
             return days_from(later(sunday, days=-2), 4, "range")._replace(likely=sunday)
@@ -291,7 +326,7 @@ def holiday(match: re.Match[str], clock: Clock) -> Span | None:
     if match["year"]:
         return of_year(int(match["year"]))
     which = which_of(match)
-    span = nearest(of_year, clock.at, which, ahead=clock.ahead)
+    span = nearest(of_year, clock.at, which, tense=clock.tense)
     # What moves with Easter is on no day of "any year".
     return span and span._replace(any_year=not which and name in HOLIDAYS)
 
@@ -307,9 +342,9 @@ def easter(year: int) -> timedelta:
 
 
 def month(match: re.Match[str], clock: Clock) -> Span | None:
-    """Read "in May", "last May", "mid-May", "at the beginning of May", "in May 2019"."""
+    """Read "in May", "last May", "in May 2019"."""
     name, number = match["month"].lower(), month_number(match["month"])
-    is_named = match["which"] or match["part"] or match["year"]
+    is_named = match["which"] or match["year"]
     if name in _also_verbs and not is_named and clock.before not in _beside_months:
         return None
 
@@ -317,23 +352,23 @@ def month(match: re.Match[str], clock: Clock) -> Span | None:
         return months_from(clock.today.replace(year=year, month=number, day=1), 1, "month")
 
     if match["year"]:
-        span: Span | None = of_year(int(match["year"]))
-    else:
-        span = nearest(of_year, clock.at, which_of(match), ahead=clock.ahead)
-        span = span and span._replace(any_year=not match["which"])
-    return third(span, match["part"]) if span and match["part"] else span
+        return of_year(int(match["year"]))
+    span = nearest(of_year, clock.at, which_of(match), tense=clock.tense)
+    return span and span._replace(any_year=not match["which"])
 
 
 def third(span: Span, part: str) -> Span:
     """Return the early, middle or late third of a span; at its end, the last day."""
     small = part.lower()
-    if small.startswith("end"):
+    if small.startswith("end") or span.grain == "weekend":
         return span._replace(start=midnight(later(span.end, days=-1)), grain="day")
     place = 1 if small.startswith("mid") else 2 if small.startswith("late") else 0
-    if span.grain == "year":
-        steps = [months_later(span.start, 4 * place), months_later(span.start, 4 * place + 4)]
+    if span.grain in ("quarter", "season", "year"):
+        size = 4 if span.grain == "year" else 1
+        steps = [months_later(span.start, size * place), months_later(span.start, size * (place + 1))]
     else:
-        steps = [later(span.start, days=10 * place), later(span.start, days=10 * place + 10)]
+        size = 2 if span.grain == "week" else 10
+        steps = [later(span.start, days=size * place), later(span.start, days=size * (place + 1))]
     end = span.end if place == 2 else steps[1]
     return span._replace(start=steps[0], end=end, grain="range")
 
@@ -347,48 +382,76 @@ def season(match: re.Match[str], clock: Clock) -> Span | None:
     if match["year"]:
         return of_year(int(match["year"]))
     which = which_of(match)
-    span = nearest(of_year, clock.at, which, ahead=clock.ahead)
+    span = nearest(of_year, clock.at, which, tense=clock.tense)
     return span and span._replace(any_year=not which)
 
 
-def part_of_month(match: re.Match[str], clock: Clock) -> Span | None:
-    """Read "the last week of May", "the second half of May 2026", "the first Monday in May"."""
-    number, what = month_number(match["month"]), match["what"].lower()
-    ordinal = ORDINALS.get(match["ordinal"].lower(), -1)
-
-    def of_year(year: int) -> Span:
-        whole = months_from(clock.today.replace(year=year, month=number, day=1), 1, "month")
-        if what.endswith("day"):
-            ahead = (weekday_number(what) - whole.start.weekday()) % 7
-            back = (whole.last_day.weekday() - weekday_number(what)) % 7
-            day = later(whole.start, days=ahead + 7 * (ordinal - 1))
-            return days_from(day if ordinal > 0 else later(whole.end, days=-1 - back), 1)
-        length = 7 if what == "week" else 15
-        start = later(whole.start, days=length * (ordinal - 1))
-        start = start if ordinal > 0 else later(whole.end, days=-length)
-        end = whole.end if what == "half" and ordinal != 1 else later(start, days=length)
-        return Span(start, end, "range")
-
-    if match["year"]:
-        return of_year(int(match["year"]))
-    span = nearest(of_year, clock.at, "", ahead=clock.ahead)
-    # A weekday is on no day of "any year".
-    return span and span._replace(any_year=not what.endswith("day"))
+def place(match: re.Match[str], whole: Span) -> Span | None:
+    """Read "the last Saturday of", "the second half of", "mid", "the end of" beside a time."""
+    if part := match["part"]:
+        return third(whole, part)
+    word, what = match["ordinal"].lower(), match["what"].lower().replace("week ", "")
+    number = _from_behind.get(word.replace("-", " ")) or int(word[:-2] if word[0].isdigit() else ORDINALS[word])
+    days = (whole.end - whole.start).days
+    if days > 366 or (what != "week" and whole.grain in ("week", "weekend")):
+        return None
+    if what == "half":
+        middle = later(whole.start, days=15) if days < 32 else months_later(whole.start, round(days / 61))
+        start, end = (whole.start, middle) if number == 1 else (middle, whole.end)
+        return whole._replace(start=start, end=end, grain="range")
+    starts = [later(whole.start, days=at) for at in range(days)]
+    if what == "week":
+        starts = starts[::7] if number > 0 else starts[-7::-7][::-1]
+    elif what.endswith(("working day", "business day")):
+        starts = [day for day in starts if day.weekday() < 5]
+    elif what != "day":
+        wanted = 5 if what == "weekend" else weekday_number(what)
+        starts = [day for day in starts if day.weekday() == wanted]
+    if not -len(starts) <= (at := number - (number > 0)) < len(starts):
+        raise ValueError("no such day")
+    length = {"week": 7, "weekend": 2}.get(what, 1)
+    end = later(starts[at], days=length)
+    return whole._replace(
+        start=starts[at], end=end, grain="range" if what == "week" else "weekend" if length == 2 else "day"
+    )
 
 
 def quarter(match: re.Match[str], clock: Clock) -> Span | None:
-    number = int(match["digit"] or ORDINALS[match["ordinal"].lower()])
+    """Read "in Q3", "Q1'25", "2025Q3", "3Q25", "H1 2025", "the first quarter"."""
+    told = match.groupdict()
+    year, size = told.get("year") or told.get("short"), 6 if told.get("half") else 3
+    number = int(told.get("half") or told.get("digit") or ORDINALS[told["ordinal"].lower()])
 
     def of_year(year: int) -> Span:
-        return months_from(clock.today.replace(year=year, month=3 * number - 2, day=1), 3, "quarter")
+        first = clock.today.replace(year=year, month=size * (number - 1) + 1, day=1)
+        return months_from(first, size, "quarter" if size == 3 else "range")
 
-    span = nearest(of_year, clock.at, "", ahead=clock.ahead)
+    if year:
+        return of_year(int(year) if len(year) == 4 else 2000 + int(year))
+    span = nearest(of_year, clock.at, "", tense=clock.tense)
     return span and span._replace(any_year=True)
 
 
-def year(match: re.Match[str], clock: Clock) -> Span:
-    span = months_from(clock.today.replace(year=int(match["year"]), month=1, day=1), 12, "year")
-    return third(span, match["part"]) if match["part"] else span
+def year(match: re.Match[str], clock: Clock) -> Span | None:
+    return _year(int(match["year"]), clock)
+
+
+def _year(number: int, clock: Clock, years: int = 1) -> Span:
+    grain: Grain = "year" if years == 1 else "range"
+    return months_from(clock.today.replace(year=number, month=1, day=1), 12 * years, grain)
+
+
+def fiscal_year(match: re.Match[str], clock: Clock) -> Span | None:
+    """Read "FY25", "fiscal year 2024", "in 2023/24", "in '84": as the year of its name, since nobody
+    says when theirs begins."""
+    told = match.groupdict()
+    if told.get("short"):
+        number = int(told["short"])
+        return _year(number + (2000 if 2000 + number <= clock.at.year + 20 else 1900), clock)
+    number, until = int(told["year"]), told.get("until")
+    if until and int(until) != (number + 1) % 100:
+        return None
+    return _year(number, clock, 2 if until else 1)
 
 
 def decade(match: re.Match[str], clock: Clock) -> Span:

@@ -11,6 +11,13 @@ ORDINALS = {
     word: place
     for place, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
 }
+_tenth = "eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+DAY_ORDINALS = (
+    ORDINALS
+    | {word: place for place, word in enumerate(_tenth.split(), 11)}
+    | {f"twenty-{word}": 20 + place for word, place in ORDINALS.items() if place < 10}
+    | {"thirtieth": 30, "thirty-first": 31}
+)
 
 
 def words_from(first: int, last: int) -> str:
