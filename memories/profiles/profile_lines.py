@@ -3,14 +3,15 @@ what was, under "Earlier"."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import log2
+from textwrap import shorten
 from typing import Any
 
 from memories.language.english import lexical
 from memories.models import Feature
-from memories.models.memory_state import Standing
+from memories.models.memory_state import DOUBTS, Standing
 from memories.profiles.features.facts_to_features import NAMELESS, is_clear, telling_stems
 from memories.profiles.profile import UNTOUCHED, Profile, ProfileFeature, SaidDates
 from memories.ranking import SPEAKER_ROLES
@@ -26,6 +27,7 @@ HEADINGS = {
     "events": RECENT,
 }
 MOST_EVENTS = {RECENT: 10, EARLIER: 5}
+LONGEST_QUOTE = 120  # characters
 MOST = 15  # lines of a kind below a heading
 # What a loose pattern took for a claim is found, and not told unasked: of what patterns are less
 # sure of, judged by hand, less than half was worth it.
@@ -60,7 +62,8 @@ _leading = re.compile(r"^[-+=](?=\s|$)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)")
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
     """A line below a heading. `name` is the feature's, "" for a memory; `about` is another person's
-    name than the subject's."""
+    name than the subject's. `questioned` says since when it is not certain any more, and by which
+    words."""
 
     heading: str
     text: str
@@ -69,7 +72,7 @@ class ProfileLine:
     name: str = ""
     about: str = ""
     is_event: bool = False
-    is_questioned: bool = False
+    questioned: str = ""
     stems: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
@@ -77,7 +80,7 @@ class ProfileLine:
         """The line with its days."""
         first, last = f"{self.said.first:%Y-%m-%d}", f"{self.said.last:%Y-%m-%d}"
         days = f"since {first}, last said {last}" if first != last else f"said {first}"
-        return f"{self.text} ({days}{', questioned since' if self.is_questioned else ''})"
+        return f"{self.text} ({days}{', ' if self.questioned else ''}{self.questioned})"
 
 
 def static_lines(profile: Profile) -> list[str]:
@@ -113,7 +116,8 @@ def chosen_lines(profile: Profile) -> list[ProfileLine]:
     people = {line.about for line in found}
     if "" in people or any(_is_own(profile, name) for name in people):
         found = [line for line in found if _is_own(profile, line.about)]
-    found = [replace(line, about="") if _is_own(profile, line.about) else line for line in found]
+    if _is_one_person(name for name in people if _is_own(profile, name)):
+        found = [replace(line, about="") if _is_own(profile, line.about) else line for line in found]
     places = {heading: place for place, heading in enumerate(dict.fromkeys(line.heading for line in found))}
     places[EARLIER] = len(places)
     kept: list[ProfileLine] = []
@@ -143,10 +147,19 @@ def _is_own(profile: Profile, name: str) -> bool:
     return not name or bool(own & set(name.casefold().split()))
 
 
+def _is_one_person(names: Iterable[str]) -> bool:
+    """Tell whether these are names of one person, the shorter ones parts of the longest. A talk may
+    be called after both who speak there."""
+    words = [set(name.casefold().split()) for name in names]
+    return all(one <= max(words, key=len) for one in words)
+
+
 def _found(profile: Profile) -> Iterator[ProfileLine]:
+    known = {memory.pk: memory for group in profile.groups.values() for memory in group}
     for each in profile.features:
         if line := _of_feature(each):
-            yield line
+            stands_on = [known.get(one.fact.memory_id) for one in each.cited if one.fact]
+            yield replace(line, questioned=_questioned([memory for memory in stands_on if memory]))
     for group, heading in HEADINGS.items():
         for memory in profile.groups[group]:
             if memory.pk not in profile.covered and (line := _of_memory(profile, memory, heading)):
@@ -191,7 +204,6 @@ def _of_memory(profile: Profile, memory: Any, heading: str) -> ProfileLine | Non
     weight = memory.confidence + AGAIN * log2(max(memory.source_count, 1)) + BY_HAND * is_by_hand
     weight += NAMED * bool(_names_something.search(text)) + DATED * (memory.event_date is not None)
     stems = frozenset(telling_stems(text, about or NAMELESS))
-    standing = getattr(memory, "known_standing", memory.standing)
     return ProfileLine(
         heading,
         _plain_text(text),
@@ -199,9 +211,21 @@ def _of_memory(profile: Profile, memory: Any, heading: str) -> ProfileLine | Non
         weight,
         about=about,
         is_event=heading in (RECENT, EARLIER),
-        is_questioned=standing == Standing.QUESTIONED,
+        questioned=_questioned([memory]),
         stems=stems,
     )
+
+
+def _questioned(memories: Sequence[Any]) -> str:
+    """Say since when, and by which words, all of these are questioned; "" where one is not."""
+    if not memories or any(getattr(one, "known_standing", one.standing) != Standing.QUESTIONED for one in memories):
+        return ""
+    doubts = [each for memory in memories for each in memory.later_said if each.relation in DOUBTS]
+    if not doubts:
+        return "questioned since"
+    newest = max(doubts, key=lambda each: each.occurred_at)
+    quote = shorten(_plain_text(newest.quote), LONGEST_QUOTE, placeholder=" …")
+    return f'questioned since {newest.occurred_at:%Y-%m-%d}: "{quote}"'
 
 
 def _has_weight(text: str, about: str) -> bool:

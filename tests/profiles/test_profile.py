@@ -1,5 +1,6 @@
 """A profile: memories by kind, features by category, what lasts and what moves, as text."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -220,4 +221,25 @@ def test_a_line_that_later_words_question_says_so(http: Caller, alice: Person) -
     evidence(memory, "I keep bees in the orchard.")
     assert "questioned" not in asked(http, format="markdown").body.decode()
     TouchFactory(memory=memory, episode__content="The bees went to a farmer.")
-    assert "questioned" in asked(http, format="markdown").body.decode()
+    text = asked(http, format="markdown").body.decode()
+    assert re.search(r'Ada keeps bees in the orchard \(.*, questioned since \d{4}-\d\d-\d\d: "The bees', text)
+
+
+def test_a_feature_is_questioned_where_all_that_it_stands_on_is(http: Caller) -> None:
+    say(http, "I love tango.")
+    http.post("/sets/user:ada/fold")
+    memory = Memory.objects.get()
+    TouchFactory(memory=memory, episode__content="No more tango for me.", episode__occurred_at=timezone.now())
+    assert "questioned since" in asked(http, format="markdown").body.decode()
+
+
+def test_two_who_speak_in_a_talk_that_is_called_after_both_have_a_profile_each(http: Caller) -> None:
+    talk = (("Ada", "I love tango."), ("Ben", "I love chess."))
+    messages = [{"role": "user", "name": name, "content": content} for name, content in talk]
+    http.post("/memories/ingest", {"userId": "ada-ben", "messages": messages})
+    http.post("/sets/user:ada-ben/fold")
+    text = http.get(PROFILE, userId="ada-ben", format="markdown").body.decode()
+    of_ada, _, of_ben = text.partition("## Ben: ")
+    assert "tango" in of_ada
+    assert "chess" in of_ben
+    assert "tango" not in of_ben

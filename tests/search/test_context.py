@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from memories.search import Hit, SearchRequest, context, filters
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW
 from memories.search.context import Context
 from memories.search.context_floor import far_behind
-from memories.search.context_lines import ContextEntry
+from memories.search.context_lines import ContextEntry, said_of
 from tests.api_fixtures import caller
 from tests.handed_in import hand_in
 from tests.people import Person
@@ -302,6 +303,15 @@ def test_a_line_is_far_behind_the_best_sooner_in_little_room_and_later_if_it_was
     assert far_behind(lines, 450, is_sure=False) == [False, False, False, False]
     assert far_behind(lines, 1000, is_sure=True) == [False, False, False, True]
     assert not any(far_behind(lines, 4000, is_sure=True))
+
+
+def test_a_sentence_that_was_kept_in_its_own_words_is_not_repeated_below_its_message() -> None:
+    message = SimpleNamespace(
+        id=1, content="Aoife got the job. She moves in May", occurred_at=on(1), author="", role="user"
+    )
+    kept = SimpleNamespace(content='User said: "She moves in May"', is_uncertain=False, valid_until=None)
+    entry = said_of(Hit("episodes", 0.0, {}, message), [Hit("memories", 0.0, {}, kept)], (), set())
+    assert [line for _, line in entry.beliefs] == [""]
 
 
 def test_how_many_more_there_are_is_told(alice: Person) -> None:
