@@ -23,9 +23,6 @@ QUOTES = re.compile(r"[\"“”]")
 
 GARBLED = re.compile(r"[\t|{}]|->|=>|::|\(\)|</|\\n|_{3,}|={2,}|\*{2,}|\d ?= ?\d")
 
-# "Stuck working *in* the business": told against something, not told
-STRESSED = re.compile(r"\*\w[\w' -]*\*")
-
 NO_END = re.compile(
     r"\b(?:the|a|an|my|our|your|their|his|and|or|but|because|if|than|is|are|was|were|am|very|(?<!any )more|so|while|although|been|be|even|especially|particularly|when|whenever|unless|because \w+ly)$",
     re.IGNORECASE,
@@ -39,31 +36,9 @@ FINITE = re.compile(
     re.IGNORECASE,
 )
 
-# "Approved budget is now 5,000" is no deed of its speaker.
-OF_A_THING = re.compile(
-    r"^I [\w-]+ (?:[\w'-]+ ){1,8}?(?:is|are|remains?|stays?|should|moves?|covers?) (?:now |still |only |not |to )*(?:\d|[$€£]|be\b|stay\b|at\b|on\b|limited\b|broad\b|['\"]|[A-Z])"
-)
-
 OPENING = re.compile(
     r"^(?:when|while|after|before|since|although|though|because|as|once|if|last|this|next|yesterday|today|on|in|at|for|with|during"
     r"|over|every|until)\b[^,]{2,120}, (?P<rest>.+)$",
-    re.IGNORECASE,
-)
-
-# "Especially after I failed the test": what it belongs to was said before
-SUBORDINATE = re.compile(
-    r"^(?:especially|particularly|only|mainly|mostly|even|maybe) (?:after|when|since|because|if|as|while|before|with|for|in)\b[^,]*$"
-    r"|^(?:gives?|gave|makes?|made|keeps?|kept|helps?|reminds?|lets?|brings?|brought) (?:me|us)\b"
-    r"|^(?:I|we) (?:[\w']+ )*working on (?:for|since|lately|recently|a lot|all)\b"
-    r"|^(?:I|we) (?:started|began|stopped) (?:when|while|because|a few|a couple|at (?:age )?\d|\d+ (?:years|months|weeks) ago)\b",
-    re.IGNORECASE,
-)
-
-ASIDE = re.compile(r"^(?:my|our) [\w'-]+(?: [\w'-]+)?, (?:my|our|the|his|her|their) [^,]+$", re.IGNORECASE)
-
-# "I do - Bruno, my parrot": an answer
-BARE = re.compile(
-    r"^(?:I|we|(?:my|our) (?:[\w'-]+ ){0,2}?[\w'-]+) (?:each |all |both |really |still |also )?(?:do|does|did|am|have|has|will|would|can|could)(?:n't)?\s?(?:[-–—]|$)",
     re.IGNORECASE,
 )
 
@@ -84,19 +59,6 @@ YOU_DOES = re.compile(
     re.IGNORECASE,
 )
 
-# A thing that is handed over in the talk: "I wanted to share this clip with you"
-HANDED = re.compile(
-    r"\b(?:share|sharing|show|showing|send|sending) (?:(?:this|these|an?|some|my|the|one)\b[^,]{0,80}? with you\b|you (?:this|these|an?|some|my|the|one)\b)",
-    re.IGNORECASE,
-)
-
-# A perhaps that asks for it
-PERHAPS = re.compile(r"^(?:maybe|perhaps) (?:we|I) (?:can|could|should|might)\b", re.IGNORECASE)
-
-# "We" that is people as such: "we all have our own ways", "books can help us rest"
-WE_ALL = re.compile(
-    r"^we all (?:each )?(?:have|find|need|want|deserve|face|share|go|get|make|know|feel|learn|grow)\b", re.IGNORECASE
-)
 HELPS_ANYBODY = re.compile(
     r"^(?!(?:I|we|my|our|he|she|they|it|the|his|her|this|that)\b)[^,]*?\b(?:can|could|helps?|gives?|brings?|reminds?|takes?|teach(?:es)?|forces?|shifts?|lets?|inspires?|pushes)\b(?: [\w']+){0,5}? us\b(?!.*\b(?:I|me|my)\b)",
     re.IGNORECASE,
@@ -109,25 +71,11 @@ SAYING = re.compile(
     re.IGNORECASE,
 )
 
-SINCE_TALK = re.compile(
-    r"\bsince (?:we|I) (?:last |just )?(?:spoke|talked|chatted|met|caught up)\b|\bwe (?:last )?(?:spoke|talked) last\b"
-    r"|\b(?:have|has)n['’]t (?:talked|chatted|spoken)\b(?! to (?:my|our)\b)",
-    re.IGNORECASE,
-)
-
 FEELING = re.compile(
     r"^(?:I|we) (?:[\w']+ ){0,4}?(?:excited|happy|glad|sad|tired|thrilled|proud|grateful|thankful|lucky|blessed|upset|nervous|anxious|inspired"
     r"|exhausted|overwhelmed|stoked|pumped|motivated|stuck|frustrated|confused|worried|concerned|hopeful|relieved|ready|curious|amazed|sorry"
     r"|surprised|stressed|drained|feel|feeling|felt|feels|sure|confident|honored|honoured|hyped|jealous|sick of|tired of|afraid|scared|bored"
     r"|keen|eager|determined|conflicted|good|fine|okay|ok|great|better|bad|down|interested)\b",
-    re.IGNORECASE,
-)
-
-# of those who are spoken of
-MOOD = re.compile(
-    r"\b(?:is|are|was|were|been|felt|feels?|got) (?:so |really |very |all |just |totally |super |a bit |pretty )*(?:excited|happy|glad|sad|tired|thrilled|proud|grateful|thankful|lucky|blessed|upset|nervous|anxious"
-    r"|inspired|exhausted|overwhelmed|stoked|pumped|frustrated|confused|relieved|amazed|surprised|hyped|scared|freaked|shocked|mesmeri[sz]ed|fascinated|captivated|touched|blown away|stunned|amazing|awesome|incredible|wonderful|fantastic|great fun|so cute|cute|choked up)\b"
-    r"|\b(?:we|I|they|[Ee]veryone|everybody|people) should\b",
     re.IGNORECASE,
 )
 
@@ -151,31 +99,24 @@ OF_TASK = re.compile(
     re.IGNORECASE,
 )
 
-LASTING = re.compile(
-    rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}|{THING}|job|work|career|salary|rent|mortgage|exam|thesis|dissertation|degree|wedding|surgery|birthday"
-    r"|health|diet|back|knee|allerg\w+|diabetes|medication|name|hometown|school|university|hobby|hobbies|budget|income|savings|deadline|interview)\b"
-    r"|\b(?:(?:move|moving|moved)(?! (?:on|forward|ahead|from (?!(?-i:[A-Z]))|straight|past|beyond|away|fast\w*|with|more)\b)|marry|married|(?:learn|learning)(?! from\b)|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run(?! (?:the(?! (?-i:[A-Z][a-z])\w+ (?!script|test|command|app|code|query|server|job|model))|this|that|these|it|some|my|out|into|through|on)\b)|train|training|adopt|adopted|born|graduated?"
-    r"|(?:apply|applying|applied) (?:for|to (?:be|become|an?|(?-i:[A-Z])\w*))|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|(?:can['’]t|cannot|can not|(?:do|does|could)(?:n['’]t| not)) (?:eat|drink)|never (?:eat|drink)s?|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:trip|holiday|vacation|honeymoon|flight) (?:to|in) |(?:go|fly|travel) to (?-i:[A-Z])\w+|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
+TRYING = re.compile(r"^(?:I|we) (?:am|are) (?:\w+ly |just |now |still |currently |also )*trying to\b", re.IGNORECASE)
+
+# "I do - Bruno, my parrot": an answer
+BARE = re.compile(
+    r"^(?:I|we|(?:my|our) (?:[\w'-]+ ){0,2}?[\w'-]+) (?:each |all |both |really |still |also )?(?:do|does|did|am|have|has|will|would|can|could)(?:n't)?\s?(?:[-–—]|$)",
     re.IGNORECASE,
 )
 
-# What people do all the time, and why.
-FOR_OWN_REASON = re.compile(
-    r"^I (?!(?:need|want|ask|get|see|feel|think|hope|guess|have to|could|would|wonder|wish|am|keep getting|[a-z]+ed)\b)[a-z']+ [^,.;?!]{3,80}? "
-    r"(?:because of my [a-z]+ [a-z]+|(?:because|since) (?:I (?:am|have|live|work|own|use|take|play|commute|study)|my [a-z]+ (?:is|lives|works|has)) )",
+# A thing that is handed over in the talk: "I wanted to share this clip with you"
+HANDED = re.compile(
+    r"\b(?:share|sharing|show|showing|send|sending) (?:(?:this|these|an?|some|my|the|one)\b[^,]{0,80}? with you\b|you (?:this|these|an?|some|my|the|one)\b)",
     re.IGNORECASE,
 )
-# What has become of a thing of one's own, or of one's body.
-CAME_TO = re.compile(
-    r"^my [\w' -]{2,30}? (?:(?:was|were|got|has been|have been) (?:just )?stolen|(?:has|have) (?:finally |all |now )?healed"
-    r"|(?:came|is|are) (?:finally )?off(?= (?:today|yesterday|now|last|on|this)|$))\b",
-    re.IGNORECASE,
+
+# "We" that is people as such: "we all have our own ways", "books can help us rest"
+WE_ALL = re.compile(
+    r"^we all (?:each )?(?:have|find|need|want|deserve|face|share|go|get|make|know|feel|learn|grow)\b", re.IGNORECASE
 )
-NAMED_TIME = re.compile(rf"\b{WHEN}", re.IGNORECASE)
-
-NUMBER = re.compile(rf"\d|\b(?:{words_from(1, 12)}|twenty|thirty|hundred|thousand|half|twice|once a)\b", re.IGNORECASE)
-
-FIGURE = re.compile(r"\d(?![\d.,]*\s?%)")
 
 # a piece of work and no rule for all that come
 ONCE = re.compile(
@@ -190,30 +131,39 @@ MANNER = re.compile(
     re.IGNORECASE,
 )
 
-# The work at hand of who builds something, as wishes to a machine tell of it
-WORK_AT_HAND = re.compile(
-    r"^(?:I|we) (?:(?:also|just|really|still|then|now|first|only|definitely|currently) )*(?:want|need|would like|would love|wish|hope|am (?:looking|trying|going|planning|hoping|aiming)|will|have|think|am (?:considering|thinking))(?: also| just| really)*"
-    r" (?:about |of |that |to |we should |I should |I need to |we need to )*(?:ensur\w+|make sure|making sure|implement\w*|display\w*|refactor\w*|includ\w+|see (?!my|our)|handl\w+|optimi[sz]\w+|fix\w* (?:the|this|that|an?|some) |debug\w*|integrat\w+|verif\w+|defin\w+|add(?:ing)?|creat\w+ (?:an? )?(?:[\w-]+ )?(?:grid|layout|container|function|table|class|component|list|script|form|modal|page|endpoint|query|column|template|file|section|plan|draft|outline|summary)"
-    r"|us(?:e|ing) (?:the|an?) |avoid|limit|show|generat\w+|convert\w*|set(?:ting)? up|validat\w+|return|pass|call|import|render|style|move|split|separate|group|cover|get (?:some|the|this|that|an?|more|any)|focus on|start (?:with|by|implementing|building|coding)|discuss|explore|understand|clarify|finali[sz]e|document|test|be tracking|track|log|write|build|rely|keep|maintain|know|review)\b",
+NEED = re.compile(
+    r"^(?:I|we) (?:really |just |also |still |badly |definitely )?(?:need|could use|want|would like|crave|would love|'d love) (?:(?:a|an|some|more|my|another) )?(?:\w+ )?(?:coffee|tea|drink|nap|break|rest|sleep|hug|snack|minute|moment"
+    r"|vacation|holiday|shower|walk|beer|wine|change|help|time|advice|tips?|suggestions?|ideas?|recommendations?)\b",
     re.IGNORECASE,
 )
 
-AT_ONCE = re.compile(
-    r"\b(?:right now|now[,.]? sharp|now$|immediately|and (?:just |then )?\*?(?:show|list|push|give|display|deliver|provide|fix|send|tell)\*?\b"
-    r"|you(?:'ve| have)? (?:already|just)|you are \*?starting|(?:provide|give|show|send|repeat|do|redo|change|touch) (?:it|them|this|that|these|those)$|hold off|the (?:plan|outline|route|link|list|draft|table|summary|data) now)\b",
+# A question behind what is told
+ASKED_BEHIND = re.compile(
+    r"\band (?:what|how|which|why|where) (?:[\w'-]+ ){0,3}?(?:can|could|should|do|does|did|would|will) (?:I|we)\b",
     re.IGNORECASE,
 )
+
+# "I won't quit, no matter what" tells of no end.
+DEFIANT = re.compile(r"\b(?:won't|will not|will never|never going to|refuse to|not going to) \w+", re.IGNORECASE)
+
+LASTING = re.compile(
+    rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}|{THING}|job|work|career|salary|rent|mortgage|exam|thesis|dissertation|degree|wedding|surgery|birthday"
+    r"|health|diet|back|knee|allerg\w+|diabetes|medication|name|hometown|school|university|hobby|hobbies|budget|income|savings|deadline|interview)\b"
+    r"|\b(?:(?:move|moving|moved)(?! (?:on|forward|ahead|from (?!(?-i:[A-Z]))|straight|past|beyond|away|fast\w*|with|more)\b)|marry|married|(?:learn|learning)(?! from\b)|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run(?! (?:the(?! (?-i:[A-Z][a-z])\w+ (?!script|test|command|app|code|query|server|job|model))|this|that|these|it|some|my|out|into|through|on)\b)|train|training|adopt|adopted|born|graduated?"
+    r"|(?:apply|applying|applied) (?:for|to (?:be|become|an?|(?-i:[A-Z])\w*))|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|(?:can['’]t|cannot|can not|(?:do|does|could)(?:n['’]t| not)) (?:eat|drink)|never (?:eat|drink)s?|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:trip|holiday|vacation|honeymoon|flight) (?:to|in) |(?:go|fly|travel) to (?-i:[A-Z])\w+|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
+    re.IGNORECASE,
+)
+
+NAMED_TIME = re.compile(rf"\b{WHEN}", re.IGNORECASE)
+
+NUMBER = re.compile(rf"\d|\b(?:{words_from(1, 12)}|twenty|thirty|hundred|thousand|half|twice|once a)\b", re.IGNORECASE)
+
+FIGURE = re.compile(r"\d(?![\d.,]*\s?%)")
 
 TITLE = re.compile(r"[\"“][^\"”]{2,60}[\"”]|'[A-Z][^']{2,60}'")
 
 MOMENT = re.compile(
     r"\b(?:^(?:I|we) (?:am |are |keep |still )*(?:getting|get|seeing|see|hitting|hit) (?:an?|the|this) (?:\w+ )?(?:error|exception|warning|stack ?trace)\b|^I (?:have |am )?just (?:had|ate|eaten|finished|having|made|got) (?:my |a |some |our )?(?:late |early |quick )?(?:lunch|dinner|breakfast|brunch|supper|coffee|tea|snack|nap|shower)$|in (?:a|an|\d+|ten|five|two|few|couple) ?(?:of )?(?:few |couple of )?(?:seconds?|minutes?|secs?|mins?|moments?|bit|sec|hour)|for now|be right back|brb|be back|right away|later today|by (?:EOD|(?:the )?end of (?:the )?day)|stay(?:ing|ed)? (?:positive|strong|calm|focused|motivated|hopeful|optimistic|on track|tuned|busy|the course)|real quick|quickly|one (?:last|more) time|this very moment)\b",
-    re.IGNORECASE,
-)
-
-NEED = re.compile(
-    r"^(?:I|we) (?:really |just |also |still |badly |definitely )?(?:need|could use|want|would like|crave|would love|'d love) (?:(?:a|an|some|more|my|another) )?(?:\w+ )?(?:coffee|tea|drink|nap|break|rest|sleep|hug|snack|minute|moment"
-    r"|vacation|holiday|shower|walk|beer|wine|change|help|time|advice|tips?|suggestions?|ideas?|recommendations?)\b",
     re.IGNORECASE,
 )
 
@@ -242,46 +192,22 @@ HOBBY = re.compile(
     re.IGNORECASE,
 )
 
-VAGUE_END = re.compile(
-    r"\b(?:have|has|had|having|got|get|did|done|made|found|see|want|need|handle|achieved?|do) (?:[\w']+ ){0,3}?(?:plans?|things?|stuff|ideas?|options?|something|anything|everything|lots?|fun|blast|time|issues?|experience|moments?|memories|ways?|points?|it all|better|good)$",
+# "Rent: I paid 300", "In my last job, we built bridges"
+OWN_BEHIND = re.compile(r"[,:] (?:(?:then|so|now|and) )?(?:I|we|my|our)\b")
+
+# "Organising a choir for my old school was hard": it was done
+OWN_DEED = re.compile(
+    r"^(?P<deed>(?:starting|losing|moving|leaving|buying|selling|adopting|running|raising|studying|searching|quitting|finding|joining|opening|planning|teaching|writing|building|organi[sz]ing|renovating|volunteering|hosting|setting up)\b(?=[^,]*\b(?:my|our|I)\b|[^,]* (?:has|have) been\b)[^,]*?) (?:was|were|has been|have been|is both)\b",
     re.IGNORECASE,
 )
 
 SUPPOSITION = re.compile(r"\b(?:might|maybe|perhaps|could|would|should|may)\b", re.IGNORECASE)
 
-TEXTBOOK = re.compile(
-    r"^(?:to \w+[^,]*, )?(?:we|I) (?:should |need to |have to |must |can )?(?:use combinations|calculate|check if|verify|find the|determine|convert|solve|ensure|refactor|write things|avoid assuming|use the (?:formula|law|conservation|equation|fact)|use json)\b"
-    r"|\b[a-z] ?= ?[\w(]",
-    re.IGNORECASE,
-)
-
-# A piece of writing that is asked for, told as the team's
-TO_PRODUCE = re.compile(
-    r"^(?:we|I) (?:also )?(?:need|have|want|would like) to (?:write|create|draft|make|prepare|design) (?:an?|the|\d+|some|two|three|four|five) ",
-    re.IGNORECASE,
-)
-
-# What somebody tries out, hears of, or cannot get to work, told to a machine
-ATTEMPT = re.compile(
-    r"^(?:I|we) (?:(?:am|are|have|had|was|were|have been|also|already|currently|just|still|only|now|recently) )*(?:trying|tried (?:to|\w+ing|simply|also|a few|several|other)|attempt(?:ing|ed)|struggl(?:ing|ed)|implement(?:ing|ed)|heard (?:that|about)|noticed|seeing|configured|set up|setting up|added|updated|fix(?:ing|ed)|debug(?:ging|ged)"
-    r"|refactor(?:ing|ed)|test(?:ing|ed)|having (?:some |an? |any |the |a few )?(?:\w+ )?(?:issues?|trouble|troubles|problems?|difficult\w+|errors?)|got a \w+ called|have (?:custom|the following|a \w+ called))\b",
-    re.IGNORECASE,
-)
-
-# A sum that somebody is set, told to a machine
-EXERCISE = re.compile(
-    r"\b(?:triang\w+|equations?|polynomials?|matri(?:x|ces)|integrals?|hypotenuse|dice|coin toss\w*|semi-?perimeter|sides? (?:of )?\d)\b|\\\\\(",
-    re.IGNORECASE,
-)
-TRYING = re.compile(r"^(?:I|we) (?:am|are) (?:\w+ly |just |now |still |currently |also )*trying to\b", re.IGNORECASE)
 
 PASSING = re.compile(
     r"\b(?:feel(?:s|ing)?|felt|can't wait|excited|glad|happy|sad|tired|sorry|thankful|grateful|proud|sure|right now|for now|later today|a blast|so much fun|keen|stay(?:s|ing)|living my|positive|comfort|vibes|tinkering|busy|stuff|just|trying|nervous|intense|seeing|things?)\b",
     re.IGNORECASE,
 )
-
-# "Rent: I paid 300", "In my last job, we built bridges"
-OWN_BEHIND = re.compile(r"[,:] (?:(?:then|so|now|and) )?(?:I|we|my|our)\b")
 
 # "We raised a ton", "we responded to a situation": of what, nobody says
 _unnamed = (
@@ -296,8 +222,6 @@ _adjective = (
 _one_unnamed = rf"(?>(?:{_adjective} ){{1,6}}{_unnamed})"
 NAMELESS = re.compile(rf"\b{_one_unnamed}(?: (?:and|of) {_one_unnamed}){{0,4}}$", re.IGNORECASE)
 
-# One person does nothing to "each other": the subject was somebody else's.
-EACH_OTHER = re.compile(r"^I (?!and\b)(?:(?!\b(?:we|us|our|they|and I)\b).)*\b(?:each other|one another)\b")
 # "Growing up, I saw": an opening, and no deed; "been hectic for me" tells of the days
 NO_DEED = re.compile(
     r"^I am (?:\w+ly )?\w+ing\b[^,]{0,60}[,\U0001F300-\U0001FAFF]\s?(?:I|we|my|our)\b|^I have been [\w-]+ (?:for|to|on|with) me\b"
@@ -316,15 +240,6 @@ HERE_AND_NOW = re.compile(
     r"^(?:I|we) (?:am|are) (?:\w+ly |just |now |already |still |currently )*(?:at|in|on|off|out|back|away|up|down|there|home|near) (?!.*\b(?:committee|team|board|leave|holiday|sabbatical|diet|medication|waiting list|call rota|year|charge|shift)\b)",
     re.IGNORECASE,
 )
-# Half of "..., so my team can start": what it is for, and not what is so
-PURPOSE = re.compile(r"^(?:I|we|(?:my|our) [\w' -]{2,40}?) (?:can|could|will|would)\b", re.IGNORECASE)
-# What was decided, visited or found is not said: it stands in the question, or before.
-NO_OBJECT = re.compile(
-    r"\b(?:not|never|still|n't)\b[^,]* (?:decided|chosen|figured(?: it)? out|settled|picked|found out|been successful|been able to|succeeded|managed|gone|tried|started|finished)(?: (?:yet|before|so far|already|again|on (?:one|it)))*$"
-    r"|^(?:I|we) (?:(?:have|am|are|still|also|just|only|both|usually|often|rarely|never|sometimes|always|don't|did|do|really) )*(?:go|went|do|try|tried)(?: (?:often|a few|twice|once|every|only|again|regularly|sometimes|a lot|there|usually|\d+|three|four)\b.*)?$"
-    r"|\b(?:deciding on|decided on|chosen|picked|figur\w+ out|settled on|working out|finali[sz]\w+|sorting out|settling|locked in|looking (?:at|over)) (?:all )?(?:the|my|our) (?:\w+ )?(?:destination|details?|date|dates|name|place|location|venue|budget|theme|menu|logistics|specifics|plan|plans)$",
-    re.IGNORECASE,
-)
 # What is said of one's own with nothing in it but praise
 PRAISED = re.compile(
     r"^(?:my|our) (?:[\w'-]+ ){1,4}?(?:(?:is|are|was|were|looks?|has been|have been) (?:(?:still|all|so|really|very|always|just|pretty|super|absolutely|such|totally) )*"
@@ -333,8 +248,6 @@ PRAISED = re.compile(
     r"|(?:deserves?|should have|must have) (?:better|more|the best|it all|the world)|said (?:yes|no|so|hi|hello))$",
     re.IGNORECASE,
 )
-# "I won't quit, no matter what" tells of no end.
-DEFIANT = re.compile(r"\b(?:won't|will not|will never|never going to|refuse to|not going to) \w+", re.IGNORECASE)
 
 # Of the work that a machine helps with: what is ready for it, what it made, what comes next
 AT_WORK_NOW = re.compile(
@@ -375,16 +288,6 @@ ONE_NEED = re.compile(
 )
 BELOW = re.compile(
     r"\b(?:examples?|text|list|table|format|template|sample|instructions?|rules?) (?:that I (?:gave|sent)|(?:given )?(?:below|above))\b|\bthe following (?:example|text|format|template|rules|instructions)\b",
-    re.IGNORECASE,
-)
-# "Organising a choir for my old school was hard": it was done
-OWN_DEED = re.compile(
-    r"^(?P<deed>(?:starting|losing|moving|leaving|buying|selling|adopting|running|raising|studying|searching|quitting|finding|joining|opening|planning|teaching|writing|building|organi[sz]ing|renovating|volunteering|hosting|setting up)\b(?=[^,]*\b(?:my|our|I)\b|[^,]* (?:has|have) been\b)[^,]*?) (?:was|were|has been|have been|is both)\b",
-    re.IGNORECASE,
-)
-# A question behind what is told
-ASKED_BEHIND = re.compile(
-    r"\band (?:what|how|which|why|where) (?:[\w'-]+ ){0,3}?(?:can|could|should|do|does|did|would|will) (?:I|we)\b",
     re.IGNORECASE,
 )
 
@@ -447,7 +350,6 @@ class Telling:
     `is_restored`: its "I" was put there by us. `to_machine`: it is said to an assistant, or by nobody
     known. `is_named`: "you" is somebody whose name is known. `is_beside`: it is not what its message is
     about, and has to say more. `is_alone`: it is all that its message says. `is_unknown`: nobody knows the name of who says it.
-    `is_purpose`: it stands behind "so" or "so that".
     """
 
     words: str = ""
@@ -462,14 +364,12 @@ class Telling:
     is_beside: bool = False
     is_alone: bool = False
     is_unknown: bool = False
-    is_purpose: bool = False
 
 
 def doubt(telling: Telling) -> str:
     """Return the reason why a clause is not worth keeping, a key of REASONS; empty if it is."""
     if telling.rule in OF_WORK:
-        is_asked = telling.to_machine and ONE_NEED.match(telling.words)
-        return "task" if is_asked or PERHAPS.match(telling.words) else ""
+        return "task" if telling.to_machine and ONE_NEED.match(telling.words) else ""
     if _is_unfinished(telling):
         return "unfinished"
     is_told_to_keep = telling.category in STANDING or telling.rule == "remember"
@@ -479,12 +379,10 @@ def doubt(telling: Telling) -> str:
         is_once = is_wish and (ONCE.search(telling.words) or not MANNER.search(telling.words[len("I want") :]))
         if telling.rule in TEAM_DOES and open_referent(telling.words):
             return "referent"
-        is_here = AT_ONCE.search(telling.words) or BELOW.search(telling.words)
-        return "task" if is_once or is_here else ""
-    is_open = open_referent(telling.words) or NO_OBJECT.search(telling.words)
-    if not telling.is_answer and is_open:
+        return "task" if is_once or BELOW.search(telling.words) else ""
+    if not telling.is_answer and open_referent(telling.words):
         return "referent"
-    if SINCE_TALK.search(telling.words) or HANDED.search(telling.words):
+    if HANDED.search(telling.words):
         return "addressed"
     if YOU.search(telling.words) and (not telling.is_named or YOU_DOES.search(telling.words)):
         return "addressed"
@@ -497,44 +395,30 @@ def doubt(telling: Telling) -> str:
     is_his = not telling.to_machine and not telling.is_beside and OWN.match(telling.words)
     if is_his and reason in ("moment", "vague") and amount > LEAST:
         return reason if PASSING.search(telling.words) or CHEER.search(telling.words) else ""
-    is_task = (
-        telling.to_machine
-        and not telling.is_alone
-        and not telling.is_item
-        and (telling.rule in AT_WORK or ATTEMPT.match(telling.words))
-    )
+    is_task = telling.to_machine and not telling.is_alone and not telling.is_item and telling.rule in AT_WORK
     lasts = LASTING.search(telling.words) or (FIGURE.search(telling.words) and NAMED_TIME.search(telling.words))
     return reason or ("task" if is_task and not lasts else "")
 
 
 def _is_unfinished(telling: Telling) -> bool:
     words = telling.words
-    if EACH_OTHER.match(words) or (telling.is_restored and NO_DEED.match(words)):
-        return True
-    if telling.is_purpose and PURPOSE.match(words):
+    if telling.is_restored and NO_DEED.match(words):
         return True
     if telling.rule == "goal" and not FINITE.search(words):
         return True
-    if ASKED_BEHIND.search(words):
+    if ASKED_BEHIND.search(words) or BARE.match(words):
         return True
     opening = OPENING.match(words)
     rest = opening["rest"] if opening else words
     if len(rest.split()) < 3 and (opening or not read_clause.is_courtesy(words) and telling.confidence < 0.8):
         return True
-    if (
-        len(QUOTES.findall(words)) % 2
-        or GARBLED.search(words)
-        or NO_END.search(words)
-        or (STRESSED.search(words) and telling.category not in STANDING)
-    ):
+    if len(QUOTES.findall(words)) % 2 or GARBLED.search(words) or NO_END.search(words):
         return True
-    if telling.is_restored and (":" in words or OF_A_THING.match(words) or NO_SUBJECT.match(words)):
+    if telling.is_restored and (":" in words or NO_SUBJECT.match(words)):
         return True
     if telling.rule in LOOSE and FRAGMENT.match(words) and not FINITE.search(words):
         return True
-    if telling.is_restored and (PARTICIPLE.match(words) or len(words.split()) < 4):
-        return True
-    return any(form.match(words) for form in (ASIDE, SUBORDINATE, BARE))
+    return telling.is_restored and bool(PARTICIPLE.match(words) or len(words.split()) < 4)
 
 
 def _of_no_use(telling: Telling) -> str:
@@ -544,8 +428,7 @@ def _of_no_use(telling: Telling) -> str:
     if reason := _of_its_kind(telling):
         return reason
     if rule in TEAM_RULES:
-        is_task = any(form.search(words) for form in (TEXTBOOK, TO_PRODUCE, ONE_NEED))
-        return "task" if telling.to_machine and is_task else ""
+        return "task" if telling.to_machine and ONE_NEED.search(words) else ""
     if reason := _of_the_talk(telling):
         return reason
     if HOUSEKEEPING.search(words) or SAYING.search(words):
@@ -554,8 +437,6 @@ def _of_no_use(telling: Telling) -> str:
         return "remark"
     if rule in LOOSE:
         return _loose(telling, strength(words))
-    if VAGUE_END.search(words):
-        return "vague"
     if rule == "matters":
         return "" if len(read_clause.telling(words)) >= 2 else "vague"
     return _of_little_use(telling, strength(words))
@@ -577,15 +458,12 @@ def _of_its_kind(telling: Telling) -> str:
         and not names
     ):
         return "moment"
-    if rule == "does-me-good" and not HELPS.match(words):
-        return "remark"
     if not telling.to_machine:
         is_seldom = rule in SELDOM_AMONG_PEOPLE and not (names or lasts)
         return "vague" if is_seldom and not telling.is_alone else ""
     if rule in SELDOM_TO_MACHINE and not (names and lasts) and not telling.is_alone:
         return "vague"
-    is_at_work = EXERCISE.search(words) and not lasts or rule == "going-to" and TRYING.match(words)
-    return "task" if is_at_work else ""
+    return "task" if rule == "going-to" and TRYING.match(words) else ""
 
 
 def _of_the_talk(telling: Telling) -> str:
@@ -609,7 +487,7 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return "" if amount >= least and not CHEER.search(words) else "moment"
     is_told = rule in TOLD_EVENTS and not DEFIANT.search(words)
     is_event = not telling.to_machine and is_told and amount >= MUCH
-    if not is_event and (CHEER.search(words) or MOOD.search(words)):
+    if not is_event and CHEER.search(words):
         return "remark"
     is_judged = amount < 5 or JUDGEMENT.search(words)
     is_of_others = telling.to_machine and not LASTING.search(words)
@@ -624,8 +502,6 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return _wish(telling, amount, is_dated=is_dated)
     if telling.to_machine and rule in ("my-something", "my-thing"):
         is_his = LASTING.search(words) or FIGURE.search(words)
-        if CAME_TO.search(words):
-            return ""
         if amount < 4 or (rule == "my-something" and not is_his):
             return "vague"
     if telling.confidence >= 0.85 and rule not in EVENTS:
@@ -643,8 +519,6 @@ def _wish(telling: Telling, amount: int, *, is_dated: bool) -> str:
     # A goal has a day, or something of one's own in it.
     is_own = is_dated or LASTING.search(words)
     if rule in OF_ANY_WORK and not is_own:
-        return "task"
-    if WORK_AT_HAND.match(words) and not is_own:
         return "task"
     if rule in AT_HAND:
         return "" if is_own and amount >= 5 else "task"
@@ -695,7 +569,5 @@ def _loose(telling: Telling, amount: int) -> str:
         return "remark"
     if telling.to_machine and OF_TASK.search(words):
         return "task"
-    if rule in ("first-person", "of-mine") and amount > 1 and FOR_OWN_REASON.match(words):
-        return ""
     has_detail = bool(NUMBER.search(words) or read_clause.names(words) or LASTING.search(words))
     return "" if amount >= 5 and has_detail else "vague"

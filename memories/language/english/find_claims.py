@@ -74,14 +74,13 @@ MERE = 60  # characters; no mere yes or no is longer
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A pattern that fits a clause; `weight` counts the telling words of the clause. `is_beside`:
-    it is not part of its message's news. `is_purpose`: it stands behind "so" or "so that"."""
+    it is not part of its message's news."""
 
     pattern: Pattern
     match: re.Match[str]
     clause: Clause
     weight: int
     is_beside: bool = False
-    is_purpose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +171,6 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
     return confidence >= LOOSE and fit.weight >= least
 
 
-_so = re.compile(r"\bso(?: that)?\s*\Z", re.IGNORECASE)
-_so_opens = re.compile(r"[^.!?\s]\s+so (?:that )?(?=(?:I|we|my|our)\b)", re.IGNORECASE)
-_BEFORE_SO = len("so that  ")
-
-
 def extract(
     text: str,
     speaker: str,
@@ -203,10 +197,8 @@ def extract(
         else:
             first = None
         if first:
-            is_purpose = bool(_so.search(text, max(0, clause.start - _BEFORE_SO), clause.start))
-            is_purpose = is_purpose or bool(_so_opens.match(text, max(0, clause.start - 2)))
             weight = read_clause.weight(words, name)
-            fits.append(Fit(*first, clause, weight, is_purpose=is_purpose))
+            fits.append(Fit(*first, clause, weight))
     # A request that is only about the piece of work the message asks for is no claim.
     wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
     if wishes and standing_wishes.has_task(read, wishes):
@@ -358,7 +350,6 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
                 is_answer=fit.clause.is_answer,
                 is_item=fit.clause.is_item,
                 is_beside=fit.is_beside,
-                is_purpose=fit.is_purpose,
             )
         )
 
