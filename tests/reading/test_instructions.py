@@ -109,6 +109,12 @@ def test_what_patterns_find_of_an_ignored_thing_is_left_out_and_the_answer_says_
     assert "left out, as the instructions say: 1" in session.reason
 
 
+def test_what_is_kept_word_for_word_is_kept_all_the_same(alice: Person) -> None:
+    instruct(alice, ignore="tea")
+    alice.tell("I prefer tea to coffee.", extract="none")
+    assert alice.live() == ["I prefer tea to coffee."]
+
+
 def test_a_model_that_does_not_listen_is_not_believed(alice: Person, model: Asked) -> None:
     model(FACT)
     alice.say(TEXT, extract="llm", user_id="ana", instructions=IngestInstructions(ignore="Lisbon"))

@@ -51,6 +51,7 @@ from memories.reading.extraction.labelled_speakers import parts_by_speaker
 from memories.reading.extraction.model_claims import ask_model
 from memories.reading.extraction.play import is_unmeant
 from memories.reading.extraction.trust import HOLD, IGNORE, SOURCES
+from memories.reading.extraction.workspace_instructions import Instructions
 
 KEPT = "kept"  # the label of what is kept and not read
 # Nobody knows what a text without findings claims; a caller who wants none read says it is a claim.
@@ -77,7 +78,8 @@ class ExtractionRun:
 
     def __init__(self, options: ExtractOptions) -> None:
         self.options, self.talk = options, talk_before(options)
-        self.found = Extraction(instructions=options.instructions)
+        is_read = options.extract != MemorySession.Extract.NONE  # what is kept word for word is nobody's to judge
+        self.found = Extraction(instructions=options.instructions if is_read else Instructions())
         self.messages: list[Message] = []
         self.heard: list[Message] = []
         self.unmatched: list[Message] = []
