@@ -69,7 +69,7 @@ FORMATS = {
         inside="ppt/presentation.xml",
         type="presentation",
     ),
-    "odt": FileFormat("application/vnd.oasis.opendocument.text", "office_files.read_odt", type="document"),
+    "odt": FileFormat("application/vnd.oasis.opendocument.text", "office_files.read_odt"),
     "eml": FileFormat("message/rfc822", "mail_files.read_eml", "eml", type="email"),
     "msg": FileFormat("application/vnd.ms-outlook", "mail_files.read_msg", type="email"),
     "epub": FileFormat("application/epub+zip", "epub_files.read_epub", inside="META-INF/container.xml", type="ebook"),

@@ -235,14 +235,34 @@ def read_xlsx(data: bytes) -> FileText:
 
 
 def read_odt(data: bytes) -> FileText:
+    """Read a text, sheets or slides of OpenDocument, whose cells hold their values as they are shown."""
     with opened(data) as archive:
-        root, made = xml_of(inside(archive, "content.xml")), Assembly()
-        for node in root.iter():
+        made, media = Assembly(), inside(archive, "mimetype").decode(errors="replace")
+        for node in _open_blocks(xml_of(inside(archive, "content.xml"))):
+            words = "".join(node.itertext())
             if local(node) == "h":
                 level = own(node, "outline-level")
-                words = " ".join("".join(node.itertext()).split())
-                made.add(f"{'#' * min(6, int(level) if level.isdigit() else 1)} {words}")
-            elif local(node) == "p":
-                made.add("".join(node.itertext()))
+                made.add(f"{'#' * min(6, int(level) if level.isdigit() else 1)} {' '.join(words.split())}")
+            elif local(node) == "table":
+                made.add(table_text(_open_cells(row) for row in _all(node, "table-row")))
+            else:
+                made.add(words)
         made.parts = headings_of(made.text)
-        return made.done(extractor="odt")
+        kinds = {"spreadsheet": "spreadsheet", "presentation": "presentation"}
+        return made.done(extractor="odt", type=kinds.get(media.strip().rpartition(".")[2], "document"))
+
+
+def _open_blocks(node: Any) -> Iterator[Any]:
+    """Yield headings, paragraphs and tables; what changes took away is left out."""
+    for each in node:
+        if local(each) in ("h", "p", "table"):
+            yield each
+        elif local(each) != "tracked-changes":
+            yield from _open_blocks(each)
+
+
+def _open_cells(row: Any) -> list[str]:
+    """Return the words of each cell of a row, without the empty ones at its end."""
+    cells = [cell for cell in row if local(cell).endswith("table-cell")]
+    words = [" ".join(" ".join("".join(p.itertext()) for p in _all(cell, "p")).split()) for cell in cells]
+    return words[: max((at for at, said in enumerate(words, 1) if said), default=0)]

@@ -137,6 +137,22 @@ def test_a_table_of_slides_is_read_row_by_row() -> None:
     assert read_file(data.getvalue(), "a.pptx").text == "Hours\nDay | Opens\nMon | 07:00"
 
 
+OPEN = """<o:d xmlns:o="urn:o" xmlns:text="urn:t" xmlns:table="urn:b"><o:body>
+<text:tracked-changes><text:p>The valve is red.</text:p></text:tracked-changes><text:h>Hours</text:h>
+<table:table><table:table-row><table:table-cell><text:p>Day</text:p></table:table-cell>
+<table:table-cell><text:p>Share</text:p></table:table-cell></table:table-row>
+<table:table-row><table:table-cell><text:p>Mon</text:p></table:table-cell>
+<table:table-cell value="0.157"><text:p>15.7%</text:p></table:table-cell>
+<table:table-cell table:number-columns-repeated="900"/></table:table-row></table:table></o:body></o:d>"""
+
+
+def test_open_documents_are_read_so_too() -> None:
+    media = "application/vnd.oasis.opendocument"
+    found = read_file(zipped({"mimetype": f"{media}.spreadsheet", "content.xml": OPEN}), "a.ods")
+    assert (found.text, found.type) == ("# Hours\n\nDay | Share\nMon | 15.7%", "spreadsheet")
+    assert read_file(zipped({"mimetype": f"{media}.text", "content.xml": OPEN}), "a.odt").type == "document"
+
+
 ROWS = "<tr><th>Day</th><th>Opens</th></tr><tr><td>Mon</td><td><p>07:<b>00</b></p></td></tr>"
 
 

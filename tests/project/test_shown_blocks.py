@@ -46,6 +46,7 @@ REASONS = {
     "CREATE ROLE": "for the reader's own PostgreSQL; test_plain_owner.py has such a role",
     "printf 'OWNER_PASSWORD": "starts containers; test_deploy.py reads their files",
     "flowchart": "a picture",
+    "location /memory/ {": "lines of the reader's own nginx; test_sub_path.py asks as it would",
     "[databases]": "a file of the reader's own pooler; test_pooler.py runs one",
     "uvx memoryproject up": "asks a package index; test_package.py builds, installs and starts the wheel",
     "python3 -m venv memory": "the same by pip",
