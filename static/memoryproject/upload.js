@@ -25,6 +25,11 @@ document.addEventListener("DOMContentLoaded", () => {
         sum.textContent = parts.join(", ");
     };
 
+    const sent = () => {
+        counts.sent += 1;
+        tally();
+    };
+
     const rowOf = (file) => {
         if (!counts.all) list.replaceChildren();
         const row = document.createElement("div");
@@ -96,8 +101,7 @@ document.addEventListener("DOMContentLoaded", () => {
                     // not ours: told as refused
                 }
                 if (request.status === 202 || request.status === 200) {
-                    counts.sent += 1;
-                    tally();
+                    sent();
                     shown.name.href = drop.dataset.page.replace("/0/", `/${answer.id}/`);
                     tell(shown, "waits to be read");
                     follow(shown, `${url}/${answer.id}`);
@@ -112,7 +116,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const next = async () => {
         if (busy >= AT_ONCE || !waiting.length) return;
         busy += 1;
-        await send(waiting.shift());
+        const job = waiting.shift();
+        await (job.isChat ? tryChat({ ...job, token, tell, problem, sent, user: field("user") }) : send(job));
         busy -= 1;
         next();
     };
@@ -123,12 +128,13 @@ document.addEventListener("DOMContentLoaded", () => {
         if (tags.length) about.containerTags = tags;
         if (field("user")) about.userId = field("user");
         if (field("visibility")) about.visibility = field("visibility");
-        const url = `/api/v1/workspaces/${field("workspace")}/documents`;
+        const isChat = field("kind") === "chats";
+        const url = `/api/v1/workspaces/${field("workspace")}/${isChat ? "transcripts" : "documents"}`;
         for (const file of files) {
             const shown = rowOf(file);
             counts.all += 1;
             if (file.size > Number(drop.dataset.most)) tell(shown, "too large", "failed");
-            else waiting.push({ file, shown, about, url });
+            else waiting.push({ file, shown, about, url, isChat });
         }
         tally();
         for (let at = 0; at < AT_ONCE; at += 1) next();

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from memories.documents import pipeline
-from memories.models import Document
+from memories.models import Document, Episode, Erasure
+from memories.privacy import erase
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +52,45 @@ def test_what_is_too_large_or_wrongly_said_is_told_beside_the_file(visit: Any, s
     page.locator("#files").set_input_files([large | {"name": "small.txt", "buffer": b"x"}])
     expect(page.locator("#sum")).to_contain_text("2 failed")
     assert not Document.objects.exists()
+
+
+LOG = (
+    "14/10/2026, 15:34 - Greta: I moved to Umeå last week\n"
+    "14/10/2026, 15:35 - Milo: I work as a baker\n"
+    "14/10/2026, 15:36 - Milo: <Media omitted>\n"
+)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_chat_is_tried_its_authors_mapped_kept_and_taken_back(visit: Any, width: int) -> None:
+    ada = visit(viewport={"width": width, "height": 844})
+    ada.opens("memories/document/upload/")
+    page = ada.page
+    page.locator("#id_kind").select_option("chats")
+    page.locator("#id_user").fill("greta-1")
+    page.locator("#files").set_input_files([{"name": "Family.txt", "mimeType": "text/plain", "buffer": LOG.encode()}])
+    expect(page.locator("#sent")).to_contain_text("2 messages in 1 conversation")
+    expect(page.locator("#sent")).to_contain_text("line 3: left out: a picture or file without words")
+    kept = Episode.objects.filter(subject__external_id="greta-1")
+    assert not kept.exists()
+    page.get_by_label("Greta: 1 message").fill("greta-1")
+    assert ada.fits()
+    page.get_by_role("button", name="Keep these messages").click()
+    expect(page.locator("#sent")).to_contain_text("2 kept, 0 were here already")
+    assert set(kept.values_list("author", flat=True)) == {"", "Milo"}
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Take them back").click()
+    expect(page.locator("#sent")).to_contain_text("taken back")
+    for row in Erasure.objects.all():
+        erase.run(row.pk)
+    assert not kept.exists()
+
+
+def test_a_log_that_nobody_knows_is_refused_beside_its_name(visit: Any) -> None:
+    ada = visit()
+    ada.opens("memories/document/upload/")
+    page = ada.page
+    page.locator("#id_kind").select_option("chats")
+    log = "2026-03-09 10:00:01 [INFO] Greta: I moved\n" * 4
+    page.locator("#files").set_input_files([{"name": "log.txt", "mimeType": "text/plain", "buffer": log.encode()}])
+    expect(page.locator("#sent")).to_contain_text("it looks like a log")

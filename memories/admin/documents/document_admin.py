@@ -34,6 +34,11 @@ class UploadForm(forms.Form):
         empty_label=None,
         widget=UnfoldAdminSelectWidget,
     )
+    kind = forms.ChoiceField(
+        label=_("What they are"),
+        choices=[("documents", _("Documents")), ("chats", _("Chats, assistants, agents"))],
+        widget=UnfoldAdminSelectWidget,
+    )
     tags = text("Spaces", "Tags of the spaces that the files stand in, with commas between them.")
     user = text("User id", "Whom they are about; empty where nobody in particular.")
     visibility = forms.ChoiceField(
