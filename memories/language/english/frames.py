@@ -145,3 +145,8 @@ FENCE = re.compile(
     r"^[ \t]*(?P<fence>-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:begin|start|snip|cut)\b[^\n]*)[ \t]*\n(?P<words>(?:[^\n]*\n){1,60}?)[ \t]*(?:-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:end|stop|snip|cut)\b[^\n]*)[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+# Context blocks in which memories come back from where they were served to
+SERVED = re.compile(
+    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
