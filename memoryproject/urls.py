@@ -12,7 +12,7 @@ from memoryproject.server import docs_page, health, schema_page
 from workspaces import members
 from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route
-from workspaces.oauth import views as oauth
+from workspaces.oauth import oauth_pages as oauth
 
 urlpatterns = [
     # Routes are tried in turn: the most frequent come first.

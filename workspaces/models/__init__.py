@@ -1,8 +1,8 @@
 from workspaces.models.audit import AuditEntry, AuditMark, AuditSeal, erasing_audit
+from workspaces.models.connected_app import OAuthClient, OAuthGrant
 from workspaces.models.invitation import Invitation
 from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
 from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
-from workspaces.models.oauth import OAuthClient, OAuthGrant
 from workspaces.models.workspace import (
     REMOVED,
     SLUG,

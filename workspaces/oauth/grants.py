@@ -48,7 +48,7 @@ class Consent:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class GrantedTokens:
     """The access token, its lifetime in seconds, and the refresh token that follows it."""
 
     access: str
@@ -108,7 +108,7 @@ def grant_of(kind: str, text: str, client_id: uuid.UUID) -> OAuthGrant | None:
         return grant
 
 
-def exchange(grant: OAuthGrant) -> Tokens:
+def exchange(grant: OAuthGrant) -> GrantedTokens:
     """Give out the grant's next tokens; those before are refused from now on. Raises NoGrant, also where somebody
     else was quicker."""
     with visible.only(grant.workspace_id), transaction.atomic():
@@ -133,7 +133,7 @@ def exchange(grant: OAuthGrant) -> Tokens:
         row.turn += 1
         row.expires_at = timezone.now() + REFRESH_LIVES
         row.save(update_fields=["key", "turn", "expires_at", "updated_at"])
-        return Tokens(access, int(ACCESS_LIVES.total_seconds()), _token(REFRESH, row), tuple(capabilities))
+        return GrantedTokens(access, int(ACCESS_LIVES.total_seconds()), _token(REFRESH, row), tuple(capabilities))
 
 
 def of_user(user: User) -> list[OAuthGrant]:

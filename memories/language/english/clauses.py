@@ -127,7 +127,7 @@ _companion = re.compile(
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
     r"(?:just )?so you know(?! (?:how|what|why|that)\b)|as (?:I|we) (?:just |already )?(?:said|told you|mentioned)(?: before| earlier)?|like I said|on (?:another|a different|a side|a lighter|a similar) note"
-    r"|in other news|fun fact|for the record|as you know|in case you (?:didn't know|forgot|wonder)|hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
+    r"|in other news|in real life|irl|(?:jokes?|kidding|joking) aside|out of character|fun fact|for the record|as you know|in case you (?:didn't know|forgot|wonder)|hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
     r"|ooh|ah|aww*|and|but|also|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
     r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
     r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"

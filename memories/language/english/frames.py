@@ -8,6 +8,8 @@ import re
 _start = r"(?:^|(?<=[.!?;…] )|(?<=\n)|(?<=[.!?]\n))[ \t*_#>-]*"
 _polite = r"(?:(?:please|can you|could you|would you|now|hey|hi|ok(?:ay)?|so|and|well|alright)[, ]+)*"
 _self = r"(?:I|we|my|our|me|us)\b"
+# "Let's pretend I never told you" is an order to the memory
+_never = r"(?! (?:that )?(?:I|we|you) (?:never|(?:did|had|have)(?:n['’]t| not)))"
 _games = (
     r"(?:the )?(?:skyrim|minecraft|factorio|sims(?: \d)?|fortnite|roblox|elden ring|dark souls|world of warcraft|wow|zelda"
     r"|stardew valley|animal crossing|fallout(?: \d+)?|gta(?: \w+)?|witcher(?: \d)?|cyberpunk(?: 2077)?|baldur['’]?s gate(?: \d)?"
@@ -32,7 +34,9 @@ OF_A_SENTENCE = re.compile(
     rf"|(?:let['’]?s say|let us say|(?:just )?say|assume|assuming|suppose|supposing|hypothetically|theoretically|imagine|for the sake of (?:the )?argument)(?: that)?[,:]? (?:(?:say|that|assume) )?(?={_self})(?!my name\b)"
     r"|(?:yeah|yes|oh|sure|right|of course|obviously|totally|wow|great)[, ]+(?:(?:sure|right|yeah|great|because|obviously|totally|like)[,. ]+)+(?:(?:and|as if|because|obviously|then) )*(?=(?:I|my|we)\b)"
     r"|(?:(?:and|then|sure|oh|ha+|haha\w*|hah|lol|yeah|yes|right|well|wow),? )+I(?:['’]m| am) (?:the (?:queen|king|pope|emperor|tooth fairy|president)|santa|a (?:millionaire|unicorn|astronaut|teapot)|made of money|batman|napoleon|elvis)\b"
-    r"|as if I\b|if (?:I|we) were\b|what if (?:I|we)\b|let['’]?s pretend\b|just for practice\b|say my name\b"
+    r"|as if I\b|if (?:I|we) were\b|what if (?:I|we)\b|let['’]?s pretend\b"
+    + _never
+    + r"|just for practice\b|say my name\b"
     r")[^.!?\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -52,9 +56,13 @@ OPENS = re.compile(
     rf"{_start}(?P<words>{_polite}(?:"
     # "Let's role-play", "Can we do a mock interview?"
     r"(?:let['’]?s|let us|can we|could we|shall we|we(?:['’]ll| will| could)|I(?:['’]d| would) like to|I want to|want to|wanna)(?: just| now| please)? (?:[\w-]+ ){0,4}?"
-    r"(?:role[- ]?play|pretend|play pretend|act out|rehearse|improvise|larp|(?:do|try|have|run|practi[sc]e) (?:a|an|the|my|some|for) (?:[\w-]+ ){0,3}?(?:role[- ]?play|scene|skit|sketch|improv|thought experiment|mock [\w-]+|interview|lines?|audition|hypothetical)|play (?:dungeons|d ?& ?d|dnd|house|doctor|pretend|a (?:text |role[- ]?playing )?(?:adventure|rpg|game where)|make-?believe))\b"
+    r"(?:role[- ]?play|pretend"
+    + _never
+    + r"|play pretend|act out|rehearse|improvise|larp|(?:do|try|have|run|practi[sc]e) (?:a|an|the|my|some|for) (?:[\w-]+ ){0,3}?(?:role[- ]?play|scene|skit|sketch|improv|thought experiment|mock [\w-]+|interview|lines?|audition|hypothetical)|play (?:dungeons|d ?& ?d|dnd|house|doctor|pretend|a (?:text |role[- ]?playing )?(?:adventure|rpg|game where)|make-?believe))\b"
     r"|role[- ]?play(?:ing)?\b(?! (?:group|games?|night|club|session)\b(?![:.]))|we(?:['’]re| are) (?:role[- ]?playing|rehearsing|playing pretend|acting out|pretending|practi[sc]ing (?:lines|a scene|for))"
-    r"|pretend(?:ing)?(?: to be\b|(?: that)? (?:you|I|we|this|it)\b)|imagine(?: that)? (?:you|I|we)(?:['’]re|['’]m| are| am| were| was| have| live| work)\b|suppose(?: that)? (?:you|I|we)\b"
+    r"|pretend(?:ing)?"
+    + _never
+    + r"(?: to be\b|(?: that)? (?:you|I|we|this|it)\b)|imagine(?: that)? (?:you|I|we)(?:['’]re|['’]m| are| am| were| was| have| live| work)\b|suppose(?: that)? (?:you|I|we)\b"
     r"|make-?believe\b|stay in character\b|you(?:['’]ll| will)? play (?:the|a|an|my) [\w -]{2,30}(?:,| and) I(?:['’]ll| will)? (?:play|be)\b"
     r"|mock (?:interview|trial|exam|debate|call|negotiation)\b|(?:once upon a time|long ago in a)\b"
     # "Chapter 1.", "Scene 3: ...", "INT. KITCHEN - NIGHT"
@@ -94,7 +102,9 @@ ASKS_AGAIN = re.compile(
 # A play of two that goes on in the next messages
 PLAYED = re.compile(
     r"\b(?:role[- ]?play(?:ing)?(?! (?:group|games?|night|club)\b)|mock (?:interview|trial|debate|negotiation)|stay in character|text adventure|dungeon master|game master"
-    r"|let['’]?s (?:play (?:dungeons|d ?& ?d|dnd|pretend|doctor|a (?:text |role[- ]?playing )?(?:adventure|rpg))|act out|improvise|rehearse|pretend)|we(?:['’]re| are) (?:rehearsing|playing pretend|pretending|role[- ]?playing))\b",
+    r"|let['’]?s (?:play (?:dungeons|d ?& ?d|dnd|pretend|doctor|a (?:text |role[- ]?playing )?(?:adventure|rpg))|act out|improvise|rehearse|pretend"
+    + _never
+    + r")|we(?:['’]re| are) (?:rehearsing|playing pretend|pretending|role[- ]?playing))\b",
     re.IGNORECASE,
 )
 
@@ -144,4 +154,9 @@ OWN = re.compile(
 FENCE = re.compile(
     r"^[ \t]*(?P<fence>-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:begin|start|snip|cut)\b[^\n]*)[ \t]*\n(?P<words>(?:[^\n]*\n){1,60}?)[ \t]*(?:-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:end|stop|snip|cut)\b[^\n]*)[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
+)
+# Context blocks in which memories come back from where they were served to
+SERVED = re.compile(
+    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.language.english import clauses, pasted_text, person, read_clause, short_answers
+from memories.language.english import clauses, frames, pasted_text, person, read_clause, short_answers
 from memories.language.english.clauses import Clause
 from memories.language.english.patterns import library
 
@@ -111,7 +111,7 @@ _heard = Verdict(False)
 def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
     """Decide whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is
     what somebody else asked just before."""
-    said = pasted_text.without_served(text).strip()
+    said = frames.SERVED.sub("", text).strip()
     if not said:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):

@@ -313,29 +313,21 @@ _signs = (
     "legal notice",
     "received this",
 )
+_sign = re.compile("|".join(map(re.escape, _signs)))
 _footer_line = re.compile(r"[^\n]+")
 
 
 def footers(text: str) -> Iterator[tuple[int, int]]:
     """Yield the places of whole lines in `text` that no person says."""
     small = text.lower()
-    if not _has_sign(small):
+    if not _sign.search(small):
         return
     yield from (found.span() for found in _signature.finditer(text))
     for line in _footer_line.finditer(text):
-        if _has_sign(line[0].lower()) and _footer.fullmatch(text, *line.span()):
+        if _sign.search(line[0].lower()) and _footer.fullmatch(text, *line.span()):
             yield line.span()
 
 
-def _has_sign(small: str) -> bool:
-    return any(sign in small for sign in _signs)
-
-
-# context blocks in which memories come back from where they were served to
-_served = re.compile(
-    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
 _photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
 _quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 # Comments of code: between its signs, behind them, or over and among its lines
@@ -349,7 +341,7 @@ _hash_line = re.compile(
 _fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 # what is not speech, and a sign that each of these needs
 _unspoken = (
-    (_served, "<"),
+    (frames.SERVED, "<"),
     (_fence, "```"),
     (_fence, "~~~"),
     (_quoted_line, ">"),
@@ -360,14 +352,9 @@ _unspoken = (
 )
 
 
-def without_served(text: str) -> str:
-    """Return `text` without the marked blocks that a memory server has inserted."""
-    return _served.sub("", text)
-
-
 def served_blocks(text: str) -> Iterator[tuple[int, int]]:
     """Yield the places of the marked blocks that a memory server has inserted."""
-    yield from (block.span() for block in _served.finditer(text))
+    yield from (block.span() for block in frames.SERVED.finditer(text))
 
 
 def spoken(text: str) -> str:
