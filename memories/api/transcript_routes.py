@@ -80,7 +80,7 @@ class LeftOutJson(JsonAnswer):
 
 
 class TranscriptJson(JsonAnswer):
-    """What was read of a file, and kept."""
+    """The outcome of reading a file, and what was kept of it."""
 
     conversations: int
     messages: int

@@ -43,7 +43,9 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class AnswerWish:
-    """What is asked, of whom, with so many calls at once. `tokens` are the budgets of the contexts that have one."""
+    """The questions of a run: what is asked, of whom, and with how many calls at once.
+
+    `tokens` are the budgets of the contexts that have one."""
 
     reader: str
     grader: str = ""

@@ -18,17 +18,11 @@ class PlainBM25:
 
     def best(self, query: str) -> list[int]:
         """Return the places of all texts that share a word with the query, best first."""
-        stems = set(lexical.stems(query))
-        scores = [self._score(at, stems) for at in range(len(self._counts))]
+        stems, count = set(lexical.stems(query)), len(self._counts)
+        rarity = {stem: math.log(1 + (count - self._spread[stem] + 0.5) / (self._spread[stem] + 0.5)) for stem in stems}
+        scores = []
+        for counts, length in zip(self._counts, self._lengths, strict=True):
+            norm = K1 * (1 - B + B * length / self._mean)
+            shared = stems & counts.keys()
+            scores.append(sum(rarity[stem] * counts[stem] * (K1 + 1) / (counts[stem] + norm) for stem in shared))
         return sorted((at for at, score in enumerate(scores) if score), key=lambda at: (-scores[at], at))
-
-    def _score(self, at: int, stems: set[str]) -> float:
-        counts, length = self._counts[at], self._lengths[at]
-        norm = K1 * (1 - B + B * length / self._mean)
-        return sum(
-            self._rarity(stem) * counts[stem] * (K1 + 1) / (counts[stem] + norm) for stem in stems & counts.keys()
-        )
-
-    def _rarity(self, stem: str) -> float:
-        spread = self._spread[stem]
-        return math.log(1 + (len(self._counts) - spread + 0.5) / (spread + 0.5))

@@ -78,7 +78,7 @@ def own(node: Any, name: str) -> str:
 
 @dataclass(slots=True)
 class UnpackingBudget:
-    """What an archive may still unpack, with all archives in it."""
+    """The bytes and files that an archive, with all archives in it, may still unpack."""
 
     files: int = MOST_FILES
     size: int = LARGEST

@@ -96,7 +96,7 @@ class SearchQuestion:
 
     @property
     def now(self) -> datetime:
-        """When it is asked, by the clock of whom it is about; as days are stored."""
+        """The time at which it is asked, by the clock of whom it is about; as days are stored."""
         at = self.request.now or timezone.now()
         return as_day_is_stored(by_clock(at, offset_of(at, self.asked.time_zone)))
 

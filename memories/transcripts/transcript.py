@@ -94,7 +94,7 @@ class BadLine:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What a reader leaves out knowingly: counted by reason, and told once with its first line. What
+    """A part that a reader leaves out knowingly: counted by reason, and told once with its first line. What
     it does not understand is a BadLine of its own."""
 
     counts: dict[str, int] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class NoGrant(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What a person lets an app do, and what the app asked with."""
+    """A consent: what a person lets an app do, and what the app asked with."""
 
     membership: Membership
     subject: Subject | None
@@ -113,7 +113,7 @@ def exchange(grant: OAuthGrant) -> GrantedTokens:
     else was quicker."""
     with visible.only(grant.workspace_id), transaction.atomic():
         row = _in_use().select_for_update(of=("self",)).filter(pk=grant.pk, turn=grant.turn).first()
-        member = row and _member(row)
+        member = row and Membership.objects.filter(workspace=row.workspace_id, user=row.user_id).first()
         capabilities = allowed(member, row.capabilities) if row and member else []
         if row is None or not capabilities:
             raise NoGrant
@@ -159,10 +159,6 @@ def end_those_of(membership: Membership) -> None:
 def _in_use() -> QuerySet[OAuthGrant]:
     rows = OAuthGrant.objects.filter(revoked_at=None, expires_at__gt=timezone.now(), user__is_active=True)
     return rows.select_related("client", "user", "key", "subject")
-
-
-def _member(grant: OAuthGrant) -> Membership | None:
-    return Membership.objects.filter(workspace=grant.workspace_id, user=grant.user_id).first()
 
 
 def _token(kind: str, grant: OAuthGrant) -> str:

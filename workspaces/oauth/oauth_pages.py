@@ -2,7 +2,6 @@
 apps that somebody has connected."""
 
 import json
-import uuid
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -131,10 +130,6 @@ def handled(request: HttpRequest, handler: Any, body: bytes) -> HttpResponse:
     return response
 
 
-def _network(request: HttpRequest) -> str:
-    return digest_of(network_of(client_address(request)))
-
-
 class Register(OpenView):
     """RFC 7591. Every app is a public client, whose codes are bound by PKCE."""
 
@@ -147,7 +142,7 @@ class Register(OpenView):
             wanted = {name: value for name, value in wanted.items() if value is not None}
             wanted |= {"token_endpoint_auth_method": "none", "scope": " ".join(SCOPES)}
         options = ClientRegistrationOptions(enabled=True, valid_scopes=list(SCOPES))
-        handler = RegistrationHandler(Provider(_network(request)), options)
+        handler = RegistrationHandler(Provider(digest_of(network_of(client_address(request)))), options)
         return handled(request, handler, json.dumps(wanted).encode())
 
 
@@ -174,18 +169,13 @@ class Revoke(OpenView):
         if client is None:
             return JsonResponse({"error": "invalid_client"}, status=401)
         text = request.POST.get("token", "")
-        grant = grants.grant_of(grants.REFRESH, text, client.pk) or _of_key(text, client.pk)
+        grant = grants.grant_of(grants.REFRESH, text, client.pk)
+        if grant is None and (scope := scope_for_key(text)):
+            with visible.only(scope.workspace_id):
+                grant = OAuthGrant.objects.filter(key=scope.key_id, client=client).select_related("key").first()
         if grant is not None:
             grants.end(grant)
         return HttpResponse()
-
-
-def _of_key(text: str, client_id: uuid.UUID) -> OAuthGrant | None:
-    scope = scope_for_key(text)
-    if scope is None:
-        return None
-    with visible.only(scope.workspace_id):
-        return OAuthGrant.objects.filter(key=scope.key_id, client=client_id).select_related("key").first()
 
 
 class WorkspaceField(forms.ModelChoiceField):
@@ -196,7 +186,7 @@ class WorkspaceField(forms.ModelChoiceField):
 
 
 class ConsentForm(forms.Form):
-    """Where, about whom and what an app may do."""
+    """The choice of where, about whom and what an app may do."""
 
     workspace = WorkspaceField(Membership.objects.none(), label=_("In the workspace"), empty_label=None)
     person = forms.CharField(
@@ -294,10 +284,6 @@ class ConsentPage(View):
         return response
 
 
-def _widest(grant: OAuthGrant) -> str:
-    return next(name for name in reversed(SCOPES) if name in grant.capabilities)
-
-
 @method_decorator(never_cache, name="dispatch")
 class ConnectedApps(View):
     """The apps that somebody has connected, each with a button that ends it."""
@@ -310,7 +296,10 @@ class ConnectedApps(View):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         assert isinstance(request.user, User)
-        rows = [(grant, MAY[_widest(grant)]) for grant in grants.of_user(request.user)]
+        rows = [
+            (grant, MAY[next(name for name in reversed(SCOPES) if name in grant.capabilities)])
+            for grant in grants.of_user(request.user)
+        ]
         return render(request, "registration/connected_apps.html", {"rows": rows})
 
     def post(self, request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What reading many messages with a model will cost at most, told before it is begun: by the prompt's tokens and the
+"""The most that reading many messages with a model can cost, told before it is begun: by the prompt's tokens and the
 ledger's prices."""
 
 import json
