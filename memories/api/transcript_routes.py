@@ -80,7 +80,7 @@ class LeftOutJson(JsonAnswer):
 
 
 class TranscriptJson(JsonAnswer):
-    """What was read of a file, and kept."""
+    """Outcome of an import: what was read of a file, and kept."""
 
     conversations: int
     messages: int

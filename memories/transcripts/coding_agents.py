@@ -20,14 +20,15 @@ from memories.transcripts.transcript import (
 )
 from memories.transcripts.typed_words import PROGRAM, SUB_AGENT, SUMMARY, message_in_line, typed
 
+CLAUDE_LINES = frozenset({"user", "assistant", "system", "summary", "attachment", "progress"})
+CODEX_LINES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+GEMINI_LINES = frozenset({"user", "gemini", "info", "error", "warning"})
+
 
 def without_programs(said: list[TranscriptMessage]) -> list[TranscriptMessage]:
     """Return messages with only what was typed in those of a person."""
     kept = [replace(m, content=typed(m.content)) if m.kind == "user" else m for m in said]
     return [m for m in kept if m.content or m.kind != "user"]
-
-
-CLAUDE_LINES = frozenset({"user", "assistant", "system", "summary", "attachment", "progress"})
 
 
 def is_claude_code(data: Json) -> bool:
@@ -57,9 +58,6 @@ def read_claude_code(value: JsonValue, source: SourceFile) -> Iterator[Transcrip
         source.left_out.add(value.line, PROGRAM)
         return
     yield Transcript(thread, source.known.get("title") or source.name, None, tuple(said), value.line)
-
-
-CODEX_LINES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 
 
 def is_codex(data: Json) -> bool:
@@ -92,9 +90,6 @@ def read_codex(value: JsonValue, source: SourceFile) -> Iterator[Transcript | Ba
         yield Transcript(thread, source.name, None, tuple(numbered(said)), value.line)
     else:
         source.left_out.add(value.line, PROGRAM)
-
-
-GEMINI_LINES = frozenset({"user", "gemini", "info", "error", "warning"})
 
 
 def is_gemini_cli(data: Json) -> bool:

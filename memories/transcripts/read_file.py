@@ -181,7 +181,12 @@ def read(path: Path, format: str | None = None) -> Iterator[Transcript | BadLine
     return finished(_of_file(path, SourceFile.of(path), found, format))
 
 
-def _of_file(path: Path, source: SourceFile, found: str, format: str | None) -> Iterator[Transcript | BadLine]:  # noqa: A002
+def _of_file(
+    path: Path,
+    source: SourceFile,
+    found: str,
+    format: str | None,  # noqa: A002
+) -> Iterator[Transcript | BadLine]:
     if found in LAYOUTS and format is None:
         return _told(LAYOUTS[found], source)
     if found in LAYOUTS and format not in VALUES:

@@ -84,7 +84,7 @@ class BadLine:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What a reader leaves out knowingly: counted by reason, and told once with its first line. What
+    """Parts that a reader leaves out knowingly: counted by reason, told once with the first line. What
     it does not understand is a BadLine of its own."""
 
     counts: dict[str, int] = field(default_factory=dict)
