@@ -80,7 +80,7 @@ class LeftOutJson(JsonAnswer):
 
 
 class TranscriptJson(JsonAnswer):
-    """The outcome of reading a file, and what was kept of it."""
+    """Outcome of an import: what was read of a file, and kept."""
 
     conversations: int
     messages: int

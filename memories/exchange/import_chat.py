@@ -30,7 +30,7 @@ class UploadedFile:
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """The outcome of an import: what was read, and what was kept, which is nothing where it was only tried."""
+    """Outcome of an import: what was read of a file, and what was kept of it: nothing of a trial."""
 
     survey: Survey
     batches: tuple[ImportedBatch, ...] = field(default=())

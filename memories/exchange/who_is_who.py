@@ -1,4 +1,4 @@
-"""The authors of a log with their counts, and the users that they are here."""
+"""Authors of a log with their counts, and the users that they are here."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

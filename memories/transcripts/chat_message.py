@@ -22,7 +22,7 @@ class Chat:
     def leave_out(self, reason: str) -> None:
         self.source.left_out.add(self.line, reason)
 
-    def hand_over(self, said: "ChatLine") -> Iterator[Transcript]:
+    def hand_over(self, said: "LogMessage") -> Iterator[Transcript]:
         """Yield what somebody said; what has no words is counted as left out."""
         if not said.text.strip():
             self.leave_out(MEDIA if said.files else EMPTY)
@@ -43,8 +43,8 @@ class Chat:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatLine:
-    """A message of a chat, with the export's own ids of the message answered and of the thread in the chat."""
+class LogMessage:
+    """Words of somebody, with the export's own ids of the message answered and of the thread in the chat."""
 
     id: str
     author: str

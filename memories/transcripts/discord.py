@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memories.transcripts.chat_message import SYSTEM, Chat, ChatLine
+from memories.transcripts.chat_message import SYSTEM, Chat, LogMessage
 from memories.transcripts.json_values import first, instant, items, mapping, string
 from memories.transcripts.rich_text import quoted
 from memories.transcripts.transcript import BadLine, Json, JsonValue, SourceFile, Transcript
@@ -32,13 +32,13 @@ def read_discord(value: JsonValue, source: SourceFile) -> Iterator[Transcript | 
             yield from chat.hand_over(_said(raw))
 
 
-def _said(raw: Json) -> ChatLine:
+def _said(raw: Json) -> LogMessage:
     author = mapping(raw, "author")
     text = string(raw, "content")
     forwarded = string(mapping(raw, "forwardedMessage"), "content")
     if forwarded:
         text = f"{text}\n{quoted(forwarded, '')}".strip()
-    return ChatLine(
+    return LogMessage(
         id=string(raw, "id"),
         author=string(author, "nickname", "name"),
         at=instant(first(raw, "timestamp")),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from memories.transcripts.chat_message import DELETED, Chat, ChatLine
+from memories.transcripts.chat_message import DELETED, Chat, LogMessage
 from memories.transcripts.json_values import first, instant, items, mapping, string, written
 from memories.transcripts.transcript import BadLine, Json, JsonValue, SourceFile, Transcript
 
@@ -28,7 +28,7 @@ def read_google_chat(value: JsonValue, source: SourceFile) -> Iterator[Transcrip
         else:
             quote = mapping(raw, "quoted_message_metadata")
             yield from chat.hand_over(
-                ChatLine(
+                LogMessage(
                     id=string(raw, "message_id"),
                     author=string(creator, "name", "email"),
                     at=_moment(string(raw, "created_date")) or instant(first(raw, "created_date")),

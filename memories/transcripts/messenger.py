@@ -3,7 +3,7 @@ that were encrypted end to end."""
 
 from collections.abc import Iterator
 
-from memories.transcripts.chat_message import DELETED, SYSTEM, Chat, ChatLine
+from memories.transcripts.chat_message import DELETED, SYSTEM, Chat, LogMessage
 from memories.transcripts.json_values import first, instant, items, mapping, string
 from memories.transcripts.transcript import BadLine, Json, JsonValue, SourceFile, Transcript
 
@@ -37,7 +37,7 @@ def read_messenger(value: JsonValue, source: SourceFile) -> Iterator[Transcript 
             files = [unbroken(string(file, "uri")) for key in FILES for file in items(raw, key)]
             link = string(mapping(raw, "share"), "link")
             yield from chat.hand_over(
-                ChatLine(
+                LogMessage(
                     id="",
                     author=author,
                     at=instant(first(raw, "timestamp_ms", "timestamp")),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memories.transcripts.chat_message import DELETED, SYSTEM, Chat, ChatLine
+from memories.transcripts.chat_message import DELETED, SYSTEM, Chat, LogMessage
 from memories.transcripts.json_values import first, instant, items, mapping, string
 from memories.transcripts.transcript import BadLine, Json, JsonValue, SourceFile, Transcript
 
@@ -57,7 +57,7 @@ def _read_item(item: Json, line: int, source: SourceFile) -> Iterator[Transcript
     name = source.known.get(f"who:{author}") or f"person {author}"
     sent = string(item, "dateSent")
     yield from chat.hand_over(
-        ChatLine(
+        LogMessage(
             id=f"{sent}-{author}",
             author="" if name == "Me" else name,
             at=instant(sent),
@@ -73,7 +73,7 @@ def _read_item(item: Json, line: int, source: SourceFile) -> Iterator[Transcript
 
 def _read_exported(value: JsonValue, source: SourceFile) -> Iterator[Transcript]:
     sender = string(value.data, "sender")
-    said = ChatLine(
+    said = LogMessage(
         id="",
         author="" if sender == "Me" else sender,
         at=instant(first(value.data, "date")),

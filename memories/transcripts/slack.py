@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from memories.transcripts.chat_message import SYSTEM, Chat, ChatLine
+from memories.transcripts.chat_message import SYSTEM, Chat, LogMessage
 from memories.transcripts.json_values import clean, first, instant, items, mapping, string
 from memories.transcripts.transcript import BadLine, Json, JsonValue, SourceFile, Transcript
 
@@ -35,7 +35,7 @@ def read_slack(value: JsonValue, source: SourceFile) -> Iterator[Transcript | Ba
     is_bot = bool(string(raw, "bot_id")) or string(raw, "subtype") == "bot_message"
     author = (bot if is_bot else "") or names.get(user) or string(own, "display_name", "real_name", "name") or user
     ts, thread = string(raw, "ts"), string(raw, "thread_ts")
-    said = ChatLine(
+    said = LogMessage(
         id=ts,
         author=author or "a bot",
         at=instant(ts),

@@ -4,7 +4,7 @@ messages that Graph answers and its export tools keep."""
 import re
 from collections.abc import Iterator
 
-from memories.transcripts.chat_message import DELETED, MEDIA, SYSTEM, Chat, ChatLine
+from memories.transcripts.chat_message import DELETED, MEDIA, SYSTEM, Chat, LogMessage
 from memories.transcripts.json_values import fields, first, instant, items, mapping, string
 from memories.transcripts.rich_text import words_of_html
 from memories.transcripts.transcript import BadLine, Json, JsonValue, SourceFile, Transcript
@@ -48,7 +48,7 @@ def _read_graph(raw: Json, chat: Chat) -> Iterator[Transcript | BadLine]:
         body = mapping(raw, "body")
         text = string(body, "content")
         yield from chat.hand_over(
-            ChatLine(
+            LogMessage(
                 id=string(raw, "id"),
                 author=string(user or app, "displayName", "id"),
                 at=instant(first(raw, "createdDateTime")),
@@ -79,7 +79,7 @@ def _read_personal(value: JsonValue, source: SourceFile) -> Iterator[Transcript 
                 content = string(raw, "content")
                 shown = string(raw, "displayName") or re.sub(r"^(?:\d{1,2}:)?(?:live:|orgid:)?\.?", "", sender)
                 yield from chat.hand_over(
-                    ChatLine(
+                    LogMessage(
                         id=string(raw, "id"),
                         author="" if sender == me else shown,
                         at=instant(first(raw, "originalarrivaltime")),

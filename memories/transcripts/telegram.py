@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memories.transcripts.chat_message import SYSTEM, Chat, ChatLine
+from memories.transcripts.chat_message import SYSTEM, Chat, LogMessage
 from memories.transcripts.json_values import first, instant, items, mapping, string
 from memories.transcripts.rich_text import quoted
 from memories.transcripts.transcript import BadLine, Json, JsonValue, SourceFile, Transcript
@@ -38,7 +38,7 @@ def read_telegram(value: JsonValue, source: SourceFile) -> Iterator[Transcript |
                 chat.leave_out(SYSTEM)
 
 
-def _said(raw: Json) -> ChatLine:
+def _said(raw: Json) -> LogMessage:
     author = string(raw, "from") or string(raw, "from_id")
     text = _plain(first(raw, "text"))
     origin = string(raw, "forwarded_from", "saved_from")
@@ -46,7 +46,7 @@ def _said(raw: Json) -> ChatLine:
     if text and (origin or "forwarded_from" in (raw if isinstance(raw, dict) else {})):
         text = quoted(text, origin)
         metadata["forwardedFrom"] = origin or "somebody"
-    return ChatLine(
+    return LogMessage(
         id=string(raw, "id"),
         author=author,
         at=instant(string(raw, "date_unixtime")) or instant(first(raw, "date")),

@@ -37,13 +37,15 @@ STAMPED = re.compile(
 )
 ME = ("Me", "You")  # how programs name whoever exported
 
-
+# "[2019-05-29, 15:04] Me: How is everyone?", by signal-export
 SIGNAL = re.compile(r"^\[(?P<at>\d{4}-\d\d-\d\d,? \d\d:\d\d)\] (?P<who>[^:\n]{1,60}): ?(?P<words>.*)$")
 SIGNAL_FORMS = ("%Y-%m-%d, %H:%M", "%Y-%m-%d %H:%M")
 PICTURE = re.compile(r"^\s*(?:!?\[[^\]]{0,200}\]\([^)]{0,400}\)\s*)+$")
+# "May 17, 2022  5:29:42 PM (Read by you after 1 hour)", by imessage-exporter; the author is a line
 IMESSAGE = re.compile(r"^(?P<at>[A-Z][a-z]{2} \d\d, \d{4} {1,2}\d{1,2}:\d\d:\d\d [AP]M)(?: \([^)]*\))?(?P<rest>.*)$")
 IMESSAGE_MARKS = ("Tapbacks:", "This message responded to an earlier message.")
 IMESSAGE_FILE = re.compile(r"^(?:/|~/|attachments/)[^\n]*\.\w{2,5}(?: \(\d[^)]*\))?$")
+# "[05-Oct-26 03:35 PM] greta", by DiscordChatExporter; the words stand in the lines behind it
 DISCORD = re.compile(r"^={20,}\n(?:Guild|Server): [^\n]*\nChannel: (?P<title>[^\n]*)\n", re.MULTILINE)
 DISCORD_HEAD = re.compile(r"^\[(?P<at>[^\]\n]{10,30})\] (?P<who>[^\n]{1,60}?)(?: \(pinned\))?$")
 DISCORD_FORMS = (
@@ -51,10 +53,11 @@ DISCORD_FORMS = (
     *("%d-%b-%y %H:%M", "%d/%m/%Y %I:%M %p"),
 )
 DISCORD_MARKS = re.compile(r"^(?:\{(?:Attachments|Embed|Stickers|Reactions)\}|={20,})$")
+# "_Exported on 10/5/2026 at 12:00:00 GMT+2 from Cursor (1.7.0)_", then "**User**", "**Cursor**"
 CURSOR = re.compile(r"^_Exported on .{4,60} from Cursor \(.{1,20}\)_$", re.MULTILINE)
 
 
-class LogHead(NamedTuple):
+class MessageHead(NamedTuple):
     """The beginning of a message: its author, its time, the words in the same line."""
 
     author: str
@@ -67,7 +70,7 @@ class LogHead(NamedTuple):
 class OpenMessage:
     """The message that the lines at hand belong to."""
 
-    head: LogHead
+    head: MessageHead
     line: int
     words: list[str] = field(default_factory=list)
     size: int = 0
@@ -98,7 +101,7 @@ class OpenMessage:
 
 
 def read_stamped(
-    source: SourceFile, head_of: Callable[[str], LogHead | None], typed: Callable[[str], Typed] = Typed
+    source: SourceFile, head_of: Callable[[str], MessageHead | None], typed: Callable[[str], Typed] = Typed
 ) -> Iterator[Transcript | BadLine]:
     """Read a log in which each message has a head; `typed` finds what somebody typed in one."""
     message: OpenMessage | None = None
@@ -131,27 +134,21 @@ def read_whatsapp(source: SourceFile) -> Iterator[Transcript | BadLine]:
         yield BadLine(1, f"no date tells day from month: read with the {day} first")
     log = WhatsApp(order)
 
-    def head_of(text: str) -> LogHead | None:
+    def head_of(text: str) -> MessageHead | None:
         found = log.head_of(text)
-        return LogHead(found.author, found.at, found.words) if found else None
+        return MessageHead(found.author, found.at, found.words) if found else None
 
     yield from read_stamped(source, head_of, typed_words)
 
 
-# "[2019-05-29, 15:04] Me: How is everyone?", by signal-export
-
-
-def signal_head(text: str) -> LogHead | None:
+def signal_head(text: str) -> MessageHead | None:
     found = SIGNAL.match(text)
     at = found and next(filter(None, (written(found["at"], form) for form in SIGNAL_FORMS)), None)
-    return LogHead(found["who"].strip(), at, found["words"]) if found and at else None
+    return MessageHead(found["who"].strip(), at, found["words"]) if found and at else None
 
 
 def typed_in_signal(words: str) -> Typed:
     return Typed("", MEDIA) if PICTURE.fullmatch(words) else Typed(words)
-
-
-# "May 17, 2022  5:29:42 PM (Read by you after 1 hour)", by imessage-exporter; the author is a line
 
 
 def read_imessage(source: SourceFile) -> Iterator[Transcript | BadLine]:
@@ -172,7 +169,7 @@ def read_imessage(source: SourceFile) -> Iterator[Transcript | BadLine]:
             awaited = None if is_of_program else written(" ".join(found["at"].split()), "%b %d, %Y %I:%M:%S %p")
             source.left_out.add(line.number, SYSTEM) if is_of_program else None
         elif awaited:
-            message, awaited = OpenMessage(LogHead(text.strip(), awaited, ""), line.number), None
+            message, awaited = OpenMessage(MessageHead(text.strip(), awaited, ""), line.number), None
         elif text.startswith("    ") or text.startswith(IMESSAGE_MARKS):
             is_after = is_after or text.startswith("Tapbacks:")
             source.left_out.add(line.number, "a reaction, or the copy of a message in its answer")
@@ -184,25 +181,19 @@ def read_imessage(source: SourceFile) -> Iterator[Transcript | BadLine]:
         yield from message.closed(source)
 
 
-# "[05-Oct-26 03:35 PM] greta", by DiscordChatExporter; the words stand in the lines behind it
-
-
 def read_discord_text(source: SourceFile) -> Iterator[Transcript | BadLine]:
     first = (line.text for line in islice(lines(source.path, LONGEST_LINE), 6) if isinstance(line, TextLine))
     if found := DISCORD.search("\n".join(first)):
         source.known["title"] = found["title"].strip()
 
-    def head_of(text: str) -> LogHead | None:
+    def head_of(text: str) -> MessageHead | None:
         found = DISCORD_HEAD.match(text)
         at = found and next(filter(None, (written(found["at"], form) for form in DISCORD_FORMS)), None)
         if found and at:
-            return LogHead(found["who"].strip(), at, "")
-        return LogHead("", None, text) if DISCORD_MARKS.match(text) else None
+            return MessageHead(found["who"].strip(), at, "")
+        return MessageHead("", None, text) if DISCORD_MARKS.match(text) else None
 
     yield from read_stamped(source, head_of)
-
-
-# "_Exported on 10/5/2026 at 12:00:00 GMT+2 from Cursor (1.7.0)_", then "**User**", "**Cursor**"
 
 
 def read_cursor(source: SourceFile) -> Iterator[Transcript | BadLine]:
@@ -220,7 +211,7 @@ def read_cursor(source: SourceFile) -> Iterator[Transcript | BadLine]:
             if message:
                 message.words = message.words[: _before_rule(message.words)]
                 yield from message.closed(source)
-            message = OpenMessage(LogHead("You", None, "", roles[text.strip()]), line.number)
+            message = OpenMessage(MessageHead("You", None, "", roles[text.strip()]), line.number)
         elif message:
             message.take(source, line.number, text)
         is_ruled = text.strip() == "---" or (is_ruled and not text.strip())

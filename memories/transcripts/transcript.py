@@ -73,16 +73,6 @@ class Transcript:
     messages: tuple[TranscriptMessage, ...]
     line: int = 1
 
-    @property
-    def stands_for_itself(self) -> bool:
-        """Tell whether these are texts, and nobody's talk."""
-        return all(message.kind == "text" for message in self.messages)
-
-    @property
-    def size(self) -> int:
-        """The bytes of all messages."""
-        return sum(len(message.content.encode(errors="replace")) for message in self.messages)
-
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
@@ -94,7 +84,7 @@ class BadLine:
 
 @dataclass(slots=True)
 class LeftOut:
-    """A part that a reader leaves out knowingly: counted by reason, and told once with its first line. What
+    """Parts that a reader leaves out knowingly: counted by reason, told once with the first line. What
     it does not understand is a BadLine of its own."""
 
     counts: dict[str, int] = field(default_factory=dict)

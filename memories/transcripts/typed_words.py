@@ -1,4 +1,4 @@
-"""The words that a person typed in the session of a coding agent.
+"""Words that a person typed in the session of a coding agent.
 
 The plugin for Claude Code has a copy of this file, so that both read a session alike: it takes the
 standard library alone, of any Python that hooks may meet.

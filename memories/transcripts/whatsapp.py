@@ -40,7 +40,7 @@ SYSTEM, MEDIA = "a line of the program itself", "a picture or file without words
 
 
 class Typed(NamedTuple):
-    """Return what somebody typed in a message; `reason` says what it is where that is nothing."""
+    """Words that somebody typed in a message; `reason` says what it is where there are none."""
 
     words: str
     reason: str = ""
