@@ -141,7 +141,7 @@ INTRODUCES = re.compile(
     rf"(?:{_start}{_polite}(?:(?:[^.!?\n:]{{0,60}}?{_others})"
     rf"|[^.!?\n:]{{0,20}}?(?:got|received|found|read|saw|copied|pasted|have|look at|see|check|consider) (?:this|that|the|an?|these|it|following)\b[^.!?\n:]{{0,30}}?\b(?:from|by|on|in|at|of) (?!(?:me|mine|myself|us)\b)[^.!?\n:]{{2,60}}"
     rf"|(?:this|that|it|here|below|attached)(?:['’]s| is| are| was) (?:what|how) (?!(?:I|we)\b)[^.!?\n:]{{2,60}}"
-    rf"|(?:[^.!?\n:]{{0,40}}?\b(?:here(?:['’]s| is| are)|this is|below is|these are|below are|from|the following|following|found)\b[^.!?\n:]{{0,30}}?|(?:the|this|that|an?|(?:(?:my|our|his|her|their|the|this|a) )?[\w-]+(?: [\w-]+)?(?:['’]s|s['’])|(?:(?:customer|product|shop|user|job|cover) )?(?={_piece})) ?(?:[\w'’-]+ ){{0,3}}?){_piece}(?: (?!(?:I|we)\b)[\w'’-]+){{0,8}})"
+    rf"|(?:[^.!?\n:]{{0,40}}?\b(?:here(?:['’]s| is| are)|this is|below is|these are|below are|from|the following|following|found)\b[^.!?\n:]{{0,30}}?|(?:the|this|that|an?|(?:(?:my|our|his|her|their|the|this|a) )?[\w-]+(?: [\w-]+)?(?:['’]s|s['’])|(?:(?:customer|product|shop|user|job|cover) )?(?={_piece})) ?(?:[\w'’-]+ ){{0,3}}?){_piece}(?: (?:(?:I|we) (?:found|got|read|saw|received|copied|came across)|(?!(?:I|we)\b)[\w'’-]+)){{0,8}})"
     r"[ \t]*:[*_]*)\s*(?P<words>\S)",
     re.IGNORECASE | re.MULTILINE,
 )
