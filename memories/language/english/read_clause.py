@@ -303,6 +303,27 @@ _filler_text = """
 _filler = frozenset(_filler_text.split())
 
 
+# Scripts in which blanks do not part words, or few of them say much: Han, kana, hangul, Thai, Lao, Khmer, Burmese
+_unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]")
+_courtesies = """
+    你好 您好 大家好 早上好 早安 晚上好 晚安 下午好 谢谢 谢谢你 谢谢您 谢谢大家 多谢 非常感谢 感谢 謝謝 謝謝你 不客气 没关系 没事 没问题 沒問題 对不起
+    不好意思 抱歉 再见 拜拜 明天见 好的 好吧 好啊 好呀 好 是的 是 对 对的 嗯 嗯嗯 知道了 明白 明白了 我知道了 我明白了 收到 可以 行 当然 不是 没有 不 不用
+    不用了 加油 真的吗 真的 太好了 太棒了 厉害 继续 请继续 下一个 等一下 辛苦了 你 请
+    こんにちは こんばんは おはよう おはようございます おやすみ おやすみなさい ありがとう ありがとうございます ありがとうございました どうも どういたしまして すみません
+    ごめん ごめんなさい 申し訳ありません はじめまして よろしく よろしくお願いします よろしくお願いいたします お疲れ様 お疲れ様です お疲れ様でした さようなら またね じゃあね はい ええ いいえ
+    うん そう そうです そうですね なるほど わかった わかりました 分かりました 了解 了解です 承知しました 大丈夫 大丈夫です もちろん いいね いいですね すごい やばい 続けて お願いします
+    本当 本当に 本当ですか 草 笑
+    안녕 안녕하세요 안녕히 가세요 계세요 감사 감사합니다 고마워 고마워요 고맙습니다 천만에요 죄송합니다 죄송해요 미안 미안해 미안해요 괜찮아 괜찮아요 괜찮습니다 네 예 응 아니 아니요
+    아니오 그래 그래요 맞아 맞아요 알겠어 알겠어요 알겠습니다 좋아 좋아요 좋습니다 물론 물론이죠 정말 정말요 진짜 진짜요 대박 잘 자 자요 다음 계속 계속해 계속해주세요 수고하셨습니다 잠깐만요
+    สวัสดี สวัสดีครับ สวัสดีค่ะ ขอบคุณ ขอบคุณครับ ขอบคุณค่ะ ขอบคุณมาก ขอบใจ ขอโทษ ขอโทษครับ ขอโทษค่ะ ไม่เป็นไร ไม่เป็นไรครับ ไม่เป็นไรค่ะ ครับ ค่ะ คะ ใช่ ใช่ครับ ใช่ค่ะ ไม่ ไม่ใช่
+    โอเค ได้ ได้ครับ ได้ค่ะ เข้าใจแล้ว เข้าใจแล้วครับ เข้าใจแล้วค่ะ รับทราบ ดี ดีมาก เยี่ยม จริงหรือ ลาก่อน แล้วเจอกัน ราตรีสวัสดิ์ ต่อไป
+"""
+_courtesy_unspaced = re.compile(
+    rf"(?>(?:{'|'.join(sorted(_courtesies.split(), key=len, reverse=True))}|[哈呵嘿]+|[하ㅎㅋ]+|[はハwｗ]{{3,}}|5{{3,}}|ok(?:ay)?)[\s,.!?~…、。，！？～^]*)++",
+    re.IGNORECASE,
+)
+
+
 def is_claim(clause: str) -> bool:
     """Tell whether `clause`, read and complete, describes the speaker's world as it is."""
     if _empty.match(clause) or _remark.match(clause):
@@ -326,7 +347,9 @@ def is_courtesy(clause: str) -> bool:
 
 
 def is_short(clause: str) -> bool:
-    """Tell whether `clause` has too few words to say anything."""
+    """Tell whether `clause` has too few words to say anything; of scripts without spaces, too few letters."""
+    if letters := len(_unspaced.findall(clause)):
+        return letters < 3 or bool(_courtesy_unspaced.fullmatch(clause))
     return len(clause.split()) < 3 and not _brief.fullmatch(clause)
 
 
