@@ -127,7 +127,7 @@ _companion = re.compile(
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
     r"(?:just )?so you know(?! (?:how|what|why|that)\b)|as (?:I|we) (?:just |already )?(?:said|told you|mentioned)(?: before| earlier)?|like I said|on (?:another|a different|a side|a lighter|a similar) note"
-    r"|in other news|fun fact|for the record|as you know|in case you (?:didn't know|forgot|wonder)|hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
+    r"|in other news|in real life|irl|(?:jokes?|kidding|joking) aside|out of character|fun fact|for the record|as you know|in case you (?:didn't know|forgot|wonder)|hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
     r"|ooh|ah|aww*|and|but|also|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
     r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
     r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"
@@ -211,6 +211,9 @@ def _of_text(text: str) -> Iterator[Clause]:
         is_question = sentence.rstrip("\"'”’)*_").endswith("?")
         if is_question:
             yield from (Clause(told, start, end, False) for told in presupposed(sentence))
+        elif parted := instead_of(sentence):
+            yield from (Clause(told, start, end, False, is_item=True) for told in parted)
+            continue
         position = 0
         for joint in _joint.finditer(sentence):
             if _belongs(sentence[position : joint.start()], joint.group(), sentence[joint.end() :]):
@@ -307,6 +310,74 @@ _who = re.compile(
 )
 _called = re.compile(rf"\b{_somebody},? (?P<name>(?-i:[A-Z][a-z]+)) (?=[a-z])", re.IGNORECASE)
 _signs = ("my ", "our ", " i", "i'", "i’", "we")
+# What is denied and what holds in its place: each is a statement of its own.
+_denier = r"(?P<w>I|we) (?P<n>do(?:n['’]t| not)|no longer|never) "
+_doers = r"(?!(?:I|we|he|she|it|they|you|there|that|this|not|also|if|when|because|only)\b)"
+_old = r"(?!.*\b(?:any\w*|nothing|only|just|all|every\w*|much|sure|know|think|mean|want to)\b)"
+_small_number = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|an?|\d+)"
+_doing = (
+    r"(?:use|like|love|prefer|hate|enjoy|drink|eat|play|drive|ride|take|work|live|have|own|want|need|speak|read|watch|listen|run|walk|cycle|swim"
+    r"|buy|study|write|sing|smoke|wear|keep|go|do|get|make|cook|bake|grow|plan|try|will|can|am|are|still|always|usually|mostly|bike|train|teach|learn"
+    r"|(?!(?:in|at|on|for|with|to|from|by|of|as)\b)[a-z]+(?= (?:my|our|the|an?|his|her|it|them|everything|there|at|in|on|to)\b))\b"
+)
+_between = r",? but (?:rather |instead |now |only )?"
+_denials = tuple(
+    (re.compile(form, re.IGNORECASE), statements)
+    for form, statements in (
+        (
+            rf"(?P<w>I|we) (?:(?:do(?:n['’]t| not)|no longer|never) (?P<v>[a-z]+)|(?P<u>have|own|keep) not) {_small_number} (?P<noun>[a-z][\w'’ -]*?)[,;:]? (?:but |it['’]s )?(?:(?:I|we) (?:\w+ )?)?(?:rather |actually )?"
+            rf"(?P<new>{_small_number})(?:,? and (?P<more>{_small_number} [a-z][^,;]*))?",
+            ("{w} {v}{u} {new} {noun}", "{w} {v}{u} {more}"),
+        ),
+        (
+            rf"{_denier}(?P<old>{_old}[a-z]+ [^,;]+?),? (?:and|but)(?: now| rather)* (?P<new>{_doers}[a-z]+(?: [^,;]+?)?) instead",
+            ("{w} {n} {old}", "{w} {new}"),
+        ),
+        (
+            rf"{_denier}(?P<old>{_old}[a-z]+(?: [^,;]+?)?){_between}(?P<new>{_doing}[^,;]*)",
+            ("{w} {n} {old}", "{w} {new}"),
+        ),
+        (
+            rf"{_denier}(?P<old>{_old}(?P<v>[a-z]+) [^,;]+?)[,;:] (?:but |and )?(?P<new>(?:I|we) (?:now )?(?P=v) [^,;]+)",
+            ("{w} {n} {old}", "{new}"),
+        ),
+        (rf"{_denier}(?P<old>{_old}[a-z]+){_between}(?P<new>{_doers}[a-z]+)", ("{w} {n} {old}", "{w} {new}")),
+        (
+            rf"{_denier}(?P<v>{_old}[a-z]+) (?P<p>in|at|on|for|with|to|from|by|of) (?P<old>[^,;]+?){_between}(?P<new>(?P=p) [^,;]+)",
+            ("{w} {n} {v} {p} {old}", "{w} {v} {new}"),
+        ),
+        (
+            rf"{_denier}(?P<v>{_old}[a-z]+(?: (?:in|at|on|for|with|to|from|by|of))?) (?P<old>[^,;]+?){_between}(?P<new>{_doers}[^,;]+)",
+            ("{w} {n} {v} {old}", "{w} {v} {new}"),
+        ),
+        (
+            rf"(?P<w>I|we)(?:['’]m|['’]re| am| are) not (?P<old>{_old}[^,;]+?){_between}(?P<new>{_doers}[^,;]+)",
+            ("{w} am not {old}", "{w} am {new}"),
+        ),
+        (r"neither (?P<x>my [\w'’ -]{2,30}?) nor (?P<w>I|we) (?P<old>[a-z]+ [^,;]+)", ("{w} don't {old}",)),
+        (r"neither (?P<w>I|we) nor (?P<x>my [\w'’-]+) (?P<old>[a-z]+ [^,;]+)", ("{w} don't {old}",)),
+        (r"(?P<w>I|we) neither (?P<old>[a-z]+[^,;]*?),? nor (?P<new>[^,;]+)", ("{w} don't {old}", "{w} don't {new}")),
+        (r"(?P<w>I) am neither (?P<old>[^,;]+?),? nor (?P<new>[^,;]+)", ("{w} am not {old}", "{w} am not {new}")),
+        (
+            r"(?P<w>I|we) (?P<v>[a-z]+) neither (?P<old>[^,;]+?),? nor (?P<new>[^,;]+)",
+            ("{w} don't {v} {old}", "{w} don't {v} {new}"),
+        ),
+        (
+            r"(?P<w>I)(?: have|['’]ve)? (?:(?:tried (?:and|but) )?failed to|never managed to|did(?:n['’]t| not) manage to|could(?:n['’]t| not)|was(?:n['’]t| not) able to|was unable to) (?:quit|stop|give up) (?P<new>[a-z]+ing\b[^,;]*)",
+            ("{w} am still {new}",),
+        ),
+    )
+)
+_denying = re.compile(r"\b(?:not|n['’]t|no longer|never|neither|failed|unable)\b|n['’]t\b", re.IGNORECASE)
+_plurals = {
+    "child": "children",
+    "kid": "kids",
+    "wife": "wives",
+    "mouse": "mice",
+    "man": "men",
+    "woman": "women",
+    "person": "people",
+}
 
 
 def presupposed(question: str) -> Iterator[str]:
@@ -320,3 +391,20 @@ def presupposed(question: str) -> Iterator[str]:
         yield f"{found['whose']} {found['who']} {found['is'] or 'is'} {found['told']}"
     for found in _called.finditer(question):
         yield f"{found['whose']} {found['who']} is called {found['name']}"
+
+
+def instead_of(sentence: str) -> list[str]:
+    """Return the statements of a sentence that denies one thing and tells another, or denies two."""
+    if not _denying.search(sentence):
+        return []
+    opening = _opening.match(sentence)
+    said = sentence[opening.end() if opening else 0 :].rstrip(" .!")
+    for form, statements in _denials:
+        if match := form.fullmatch(said):
+            words = {name: value or "" for name, value in match.groupdict().items()}
+            noun = words.get("noun", "")
+            if noun and words["new"].lower() not in ("a", "an", "one", "1") and not noun.endswith("s"):
+                words["noun"] = _plurals.get(noun, f"{noun}s")
+            told = [each.format_map(words).strip() for each in statements]
+            return [each for each in told if len(each.split()) > 1 + ("noun" in words)]
+    return []

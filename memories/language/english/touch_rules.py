@@ -31,7 +31,8 @@ def _any_of(phrases: str) -> re.Pattern[str]:
 
 _supposed = _any_of(
     """if/imagine/suppose/pretend/wish/would/could/might/may/maybe/perhaps/thinking of/thinking about/considering
-    /planning/hoping/hope/want(?:ed)? to/wanna/dream(?:ed|t)?/supposedly/apparently/almost/nearly"""
+    /planning/hoping/hope/want(?:ed)? to/wanna/dream(?:ed|t)?/supposedly/apparently/almost/nearly
+    /failed to/fail to/unable to/(?:not|n['’]t) (?:able|manage) to/never managed to/tried (?:and failed )?to/couldn['’]t/could not"""
 )
 _quoted = re.compile(r"[\"“«][^\"”»\n]{2,300}[\"”»]")
 _told_by_others = _any_of("said/says/told me/tells me/asked/wrote/texted/claims?/reckons?/according to/heard")
