@@ -72,7 +72,7 @@ from memories.profiles.summaries import choose_sentences
 from memories.providers import count_tokens, embedder, message_pieces, openai_provider, prompts
 from memories.providers.embedder import HashEmbedder
 from memories.reading import guard
-from memories.reading.extraction import evidence, model_claims
+from memories.reading.extraction import Message, evidence, labelled_speakers, model_claims, play
 from memories.reading.guard import masked_text, served_line
 from memories.reading.guard.inspect import find_answer, may_answer
 from memories.search import Hit
@@ -269,6 +269,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "reading.extraction.evidence.days": lambda text: list(evidence.days("in May", text, AT)),
     "reading.extraction.evidence.numbers": lambda text: list(evidence.numbers("7 of 9", text, AT)),
     "reading.extraction.evidence.scripts": evidence.scripts,
+    "reading.extraction.play.opens": play.opens,
     "reading.extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
@@ -330,7 +331,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "language.english.pasted_text.served_blocks": lambda text: list(pasted_text.served_blocks(text)),
     "language.english.pasted_text.spoken": pasted_text.spoken,
     "language.english.pasted_text.unmarked": pasted_text.unmarked,
-    "language.english.pasted_text.without_served": pasted_text.without_served,
+    "language.english.pasted_text.not_in_earnest": lambda text: list(pasted_text.not_in_earnest(text)),
+    "language.english.clauses.instead_of": clauses.instead_of,
     "language.english.read_clause.as_we": read_clause.as_we,
     "language.english.read_clause.is_claim": read_clause.is_claim,
     "language.english.read_clause.is_common": read_clause.is_common,
@@ -459,8 +461,16 @@ def _in_pieces(text: str) -> None:
     list(message_pieces.pieces(prompts.ExtractionRequest((message,))))
 
 
+def _parted_by_speaker(text: str) -> None:
+    message = Message(0, uuid.UUID(int=1), "user", "user", "Anna", text, AT)
+    [marked] = labelled_speakers.with_voices([message], [message], lambda names: names)
+    list(labelled_speakers.parts_by_speaker(marked))
+    play.is_unmeant(marked)
+
+
 # What takes a text in other values.
 WITHIN: dict[str, Callable[[str], object]] = {
+    "reading.extraction.labelled_speakers.parts_by_speaker": _parted_by_speaker,
     "language.english.touch_rules.of_whom_it_is": lambda text: list(
         touch_rules.of_whom_it_is(touch_rules.TouchPair("User has a blue canoe", text, AT))
     ),

@@ -5,8 +5,12 @@ import uuid
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from django.db.models import Q
+from django.db.models.functions import Lower
+
 from memories.index import prepared_sql
 from memories.models import WorkspaceIndex
+from workspaces.models import Agent, Membership
 
 MOST = 20  # people of one name; there is no telling more of them apart
 # The only name under which people speak in a subject's episodes is that subject's.
@@ -84,6 +88,20 @@ def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPers
     return [
         KnownPerson(row.id, row.external_id, row.name, row.author or "") for row in prepared_sql.rows(CALLED, values)
     ]
+
+
+def known_names(index: WorkspaceIndex, names: Collection[str]) -> set[str]:
+    """Return those of some names, in lower case, by which a person, an agent or a member is called."""
+    low = {name.casefold() for name in names}
+    people = people_called(index, names)
+    known = {name for one in people for name in (one.external_id, one.name, one.author)}
+    known |= {name.partition(" ")[0] for name in known}
+    own = Agent.objects.present().filter(workspace_id=index.workspace_id)
+    agents = own.annotate(low=Lower("name"), low_id=Lower("external_id")).filter(Q(low__in=low) | Q(low_id__in=low))
+    members = Membership.objects.filter(workspace_id=index.workspace_id).annotate(low=Lower("name"))
+    for row in (*agents.values_list("low", "low_id"), *members.filter(low__in=low).values_list("low")):
+        known |= {*row}
+    return low & {name.casefold() for name in known}
 
 
 def _ids_of(name: str) -> Collection[str]:

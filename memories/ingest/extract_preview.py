@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from memories.index import workspace_index
-from memories.ingest import process
+from memories.ingest import whose_words
 from memories.ingest.ingest_request import IngestRequest, known_episodes
 from memories.ingest.mask_messages import GUARD, screen_each, without_secrets
 from memories.ingest.process import ConversationPlace, said_before
@@ -50,13 +50,15 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         known_episodes(scope, thread, request.messages)
     space = workspace_index.index_of(scope.workspace_id)
     sent, held = _messages(scope, request, space.guard.get("allowed", ()))
-    messages = process.mark_own_output(_first(sent), lambda: asker)
+    messages = whose_words.mark_own_output(_first(sent), lambda: asker)
+    before = _before(asker, request, messages)
+    messages, _ = whose_words.mark_others(space, messages, before)
     options = ExtractOptions(
         request.extract,
         request.content is not None,
         request.visibility,
         WorkspacePattern.objects.in_use(scope.workspace_id) if space.has_patterns else (),
-        _before(asker, request, messages),
+        before,
         space.llm == ALWAYS,
         subject=request.user_id,
         shares=_is_shared(scope, request, str(space.guard.get("audience") or "")),

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
-from django.db.models.functions import Right
+from django.db.models import Case, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Concat, Right
 
 from memories import teaching
 from memories.belief import review, touches
@@ -25,8 +25,10 @@ from memories.index import prepared_sql, workspace_index
 from memories.ingest.keep_sentences import keep_sentences
 from memories.judge.judge import Line, Thresholds, TrainedJudge, Worth, shipped
 from memories.judge.pieces import SHORT
+from memories.language.english.frames import RETURNS
+from memories.language.english.speaker_labels import FIRST_PERSON, INTRODUCTION, OF_ONESELF
 from memories.language.english.touch_rules import is_plain, places_of
-from memories.models import Citation, Episode, Fact, WorkspaceIndex
+from memories.models import Citation, Episode, Fact, MemorySession, WorkspaceIndex
 from memories.models.conversation import JUDGE_ATTEMPTS, WITHOUT_JUDGE
 from memories.reading.guard.masked_text import is_masked
 from memories.settings.workspace_settings import settings_of
@@ -35,7 +37,10 @@ from workspaces.scope import worker_scope
 
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
+UNMEANT = 0.7  # probability of others' words or fiction from which what stands before a sentence speaks against it
+MAYBE_OWN = 0.05  # what is taken for others' words or fiction, and not for fiction alone, must be so much surer
 PLAUSIBLE = 0.5  # probability of a fact or of the moment from which earlier words that a message ended are kept
+MISREAD = "forgotten again, for the judge finds that it is not said in earnest, or not by its sender"
 TURN = 20.0  # seconds
 
 CLAIM = f"""
@@ -156,20 +161,59 @@ def with_words(episodes: QuerySet[Episode]) -> list[Any]:
 def worths_of(
     episodes: Iterable[Any], places: Mapping[uuid.UUID, Sequence[tuple[int, int]]], judge: TrainedJudge
 ) -> dict[Sentence, Worth] | None:
-    """Return what the judge says of sentences; None where it fails."""
+    """Return what the judge says of sentences; None where it fails.
+
+    A sentence with the first person in it is shown a second time behind what its message says before it: whose words
+    it is, and whether in earnest, may stand there alone.
+    """
     lines = {
-        (one.pk, place): Line(one.before or "", one.content[slice(*place)])
+        (one.pk, place): Line(one.before or "", _own_words(one.content[slice(*place)]))
         for one in episodes
         for place in places[one.pk]
     }
-    answers = judge.worth([*lines.values()])
-    return None if answers is None else dict(zip(lines, answers, strict=True))
+    framed = {
+        (one.pk, place): Line(before, _own_words(one.content[slice(*place)]))
+        for one in episodes
+        for place in places[one.pk]
+        if FIRST_PERSON.search(one.content, *place) and (before := _said_before(one.content, place)).strip()
+    }
+    # Asked apart: what stands beside a text moves the answer about it a little.
+    answers, again = judge.worth([*lines.values()]), judge.worth([*framed.values()])
+    if answers is None or again is None:
+        return None
+    worths = dict(zip(lines, answers, strict=True))
+    seen = [*worths.items(), *zip(framed, again, strict=True)]
+    for sentence, worth in seen:
+        if FIRST_PERSON.search(lines[sentence].text):
+            worths[sentence] = _as_framed(worths[sentence], worth)
+    return worths
+
+
+def _said_before(text: str, place: tuple[int, int]) -> str:
+    """Return what a message says before a sentence, since its speaker returned to what is so."""
+    returned = [found.start() for found in RETURNS.finditer(text, 0, place[1])]
+    return text[returned[-1] if returned else 0 : place[0]]
+
+
+def _own_words(sentence: str) -> str:
+    """Return a sentence without "here's my situation:" before it, which the judge takes for somebody else's."""
+    opening = INTRODUCTION.match(sentence)
+    is_own = opening and OF_ONESELF.issuperset(opening["words"].casefold().split())
+    return sentence[opening.end() :] if opening and is_own else sentence
+
+
+def _as_framed(worth: Worth, framed: Worth) -> Worth:
+    """Return the answer about a sentence, with a fiction's probability where it is not its speaker's either."""
+    unmeant = framed.fiction + framed.others
+    if unmeant < UNMEANT:
+        return worth
+    return worth._replace(fact=min(worth.fact, framed.fact), fiction=max(worth.fiction, unmeant - MAYBE_OWN))
 
 
 def _forget_misread(
     space: WorkspaceIndex, episodes: Iterable[Any], not_meant: Collection[Sentence], model: str
 ) -> None:
-    """Forget what rules read in sentences of people that are not meant."""
+    """Forget what rules read in sentences of people that are not meant, and say so in their sessions."""
     misread = {
         citation.fact.memory_id
         for episode in episodes
@@ -179,6 +223,10 @@ def _forget_misread(
     } - {None}
     if misread:
         review.forget_misread(worker_scope(space.workspace_id, model), misread)
+        sessions = {episode.session_id for episode in episodes if any(pk == episode.pk for pk, _ in not_meant)}
+        rows = MemorySession.objects.filter(pk__in=sessions).exclude(reason__contains=MISREAD)
+        between = Case(When(reason="", then=Value("")), default=Value("; "))
+        rows.update(reason=Concat("reason", between, Value(MISREAD)))
 
 
 def _keep_ended(space: WorkspaceIndex, heard: Sequence[HeardChange], judge: TrainedJudge) -> list[NewTouch] | None:

@@ -6,7 +6,7 @@ import math
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,18 +29,15 @@ from memories.index import (
     row_marks,
     workspace_index,
 )
-from memories.ingest import document_memories, session_queue
+from memories.ingest import document_memories, session_queue, whose_words
 from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.mask_messages import GUARD
 from memories.ingest.store import Kept, keep
-from memories.language import bounds
 from memories.language.bounds import READ_CHARACTERS
-from memories.language.english import clauses, lexical, pasted_text
 from memories.meters import skip_counts
 from memories.models import (
     Episode,
     Fact,
-    Memory,
     MemorySession,
     Revision,
     WorkspaceIndex,
@@ -50,25 +47,26 @@ from memories.models.conversation import is_shared_by_default
 from memories.queue import leases
 from memories.queue.leases import TakenOver
 from memories.reading import intents
-from memories.reading.extraction import ExtractionRun, ExtractOptions, Message, Span, speaker_of, unmatched
+from memories.reading.extraction import (
+    ExtractionRun,
+    ExtractOptions,
+    Message,
+    speaker_of,
+    unmatched,
+)
 from memories.reading.extraction.fallback_chain import ALWAYS, FallbackChain, chain_from
 from memories.reading.guard.masked_text import is_masked
 from memoryproject.postgres import crossings
 from workspaces.scope import Scope, worker_scope
 
-# The messages of a session as extraction reads them, and what the conversation had said before.
-#
-# What this server had told is not learned a second time: assistants repeat what they were served,
-# and prompts carry it. Sentences of theirs that say what a memory says, and blocks that mark served
-# memories in anybody's message, are not read again. A person who says the same again is heard.
-
-SHORTEST = 3  # characters
-MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sentences
+# What the conversation of a session had said before.
 
 MOST_BEFORE = 6  # messages
 RECENT = timedelta(hours=12)  # what is older is another sitting
 BEFORE = """
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at,
+       exists (select 1 from memories_memorysession s
+               where s.id = memories_episode.session_id and s.counts->'in_play' is not null) as in_play
 from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
   and occurred_at between %(at)s - %(recent)s::interval and %(at)s
@@ -82,45 +80,6 @@ END = 2**31 - 1  # behind all positions
 LONGEST_NOTE = 500  # characters
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
 TURN = 100.0  # seconds that a worker stays with one session
-
-
-def mark_own_output(
-    messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
-) -> list[Message]:
-    """Return the messages, each with the places in it that were served before.
-
-    `asker` is whoever sent them: only what they may see can have been served to them. It is
-    called, and the database asked, only where a message is not a person's. `own` are memories
-    that were made of these very messages: they were not served when these were sent.
-    """
-    pieces = [() if m.kind in Episode.OF_PEOPLE else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
-    marks = {mark for each in pieces for _, mark in each}
-    known: set[bytes] = set()
-    if any(pieces):
-        live = Memory.objects.visible_to(asker()).exclude(pk__in=own)
-        # Heads, not only what is live: what has expired may have been served before it did.
-        live = live.filter(is_head=True)
-        rows = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
-        known = {bytes(each) for each in rows}
-    marked = []
-    for message, pairs in zip(messages, pieces, strict=True):
-        served = [span for span, mark in pairs if mark in known]
-        spans = (*pasted_text.served_blocks(message.text), *served)
-        marked.append(replace(message, served=spans) if spans else message)
-    return marked
-
-
-def _pieces(text: str) -> Iterator[tuple[Span, bytes]]:
-    """Yield the sentences and lines of `text`, and the whole of it, each with its fingerprint."""
-    lines, start = [], 0
-    for line in text.splitlines(keepends=True):
-        body = line.lstrip(" \t-*•>")
-        lines.append((start + len(line) - len(body), start + len(line.rstrip())))
-        start += len(line)
-    spans = dict.fromkeys([*clauses.sentences(text), *lines, (0, len(text))])
-    for start, end in list(spans)[:MOST_PIECES]:
-        if end - start >= SHORTEST:
-            yield (start, end), lexical.fingerprint(text[start:end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +116,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
             speaker=speaker_of(row.kind, subject_name, row.author),
             text=row.content,
             occurred_at=row.occurred_at,
+            is_played=row.in_play,
         )
         for row in reversed(rows)
     )
@@ -333,6 +293,7 @@ class SessionSteps:
                 )
             )
         self._note(outcome)
+        whose_words.spare_judge(self.messages)
         if self.is_last:
             doubted = self.earlier.without_doubted(self._doubted())
             resolve.quarantine(placement, doubted, session.pk)
@@ -576,8 +537,9 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float, *, has_waited:
             due_vectors.make_keys(kept.space, items=session.episode_ids)
         if not row_marks.are_current(kept.space):
             repair.repair_subject(kept.space, session.subject_id)
-        messages = _messages_of(kept)
-        steps = SessionSteps(kept, messages, options_of(kept), chain, has_waited=has_waited)
+        options = options_of(kept)
+        messages = _messages_of(kept, options.before)
+        steps = SessionSteps(kept, messages, options, chain, has_waited=has_waited)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
             while row.state == session_queue.State.EXTRACTING:
@@ -595,16 +557,19 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float, *, has_waited:
     return row
 
 
-def _messages_of(kept: Kept) -> list[Message]:
+def _messages_of(kept: Kept, before: Sequence[Message]) -> list[Message]:
     """Return the messages to be read; none of a document is an order to the memory."""
     session, own = kept.session, kept.session.created_ids
     if kept.document is not None:
         document_memories.carry_over(kept.space, kept.document)
         session.counts["passages"] = len(kept.document.messages)
         return list(kept.document.messages)
-    messages = mark_own_output(messages_of(kept), lambda: writer_of(session), own)
+    messages = whose_words.mark_own_output(messages_of(kept), lambda: writer_of(session), own)
     if session.extract == MemorySession.Extract.NONE:
         return messages
+    messages, in_play = whose_words.mark_others(kept.space, messages, before)
+    if in_play:
+        session.counts["in_play"] = 1
     return intents.hear(session, messages)
 
 

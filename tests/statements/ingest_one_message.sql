@@ -184,7 +184,9 @@ select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 off
 -- reads
 --   Index episode_subject
 
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at,
+exists (select 1 from memories_memorysession s
+  where s.id = memories_episode.session_id and s.counts->'in_play' is not null) as in_play
 from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
 and occurred_at between %(at)s - %(recent)s::interval and %(at)s

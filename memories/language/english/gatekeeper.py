@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.language.english import clauses, pasted_text, person, read_clause, short_answers
+from memories.language.english import clauses, frames, pasted_text, person, read_clause, short_answers
 from memories.language.english.clauses import Clause
 from memories.language.english.patterns import library
 
@@ -28,6 +28,7 @@ REASONS = {
     "dump": "output of a program, not talk",
     "boilerplate": "signatures, legal notices and other lines below a text",
     "quoted": "only words of somebody else",
+    "fiction": "not said in earnest: fiction, play, a joke or a sample",
     "short": "too few words to say anything",
     "courtesy": "greetings, thanks and other courtesies",
     "assent": "only agreement or refusal",
@@ -110,7 +111,7 @@ _heard = Verdict(False)
 def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
     """Decide whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is
     what somebody else asked just before."""
-    said = pasted_text.without_served(text).strip()
+    said = frames.SERVED.sub("", text).strip()
     if not said:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):
@@ -130,8 +131,9 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         telling += weight if label in CHATTER else 0
     if not labels:  # nobody says anything in it
         is_blank = not pasted_text.spoken(said).strip()
-        if is_blank and any(pasted_text.footers(said)):
-            return _skip("boilerplate")
+        whose = {"boilerplate": pasted_text.footers, "fiction": pasted_text.not_in_earnest}
+        if is_blank and (label := next((label for label, places in whose.items() if any(places(said))), "")):
+            return _skip(label)
         if len(said) < SHORT and "```" not in said:
             return _skip("quoted" if is_blank else "courtesy")  # nothing but interjections
     is_long = len(said.split()) > BRIEF and labels["praise"] > 0

@@ -9,21 +9,13 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from memories.language.english import frames
+
 LONGEST = 2_000  # characters of a quotation
 ASKED = 4  # questions of an interview, and lines of who answers
 TIME_CODES = 3  # fewer are somebody's day
 
 _first = re.compile(r"\b(?:I|we|my|our|me|us)\b", re.IGNORECASE)
-_said = (
-    r"(?:said|says|wrote|writes|texted|replied|answered|asked|posted|tweeted|commented|emailed|messaged"
-    r"|told (?:me|us|him|her|them|everyone|\w+)|reads?|was like)"
-)
-_reported = re.compile(
-    rf"(?:\b(?:he|she|they|someone|somebody|(?:my|our|his|her|their|the|a) [\w' -]{{2,30}}?)"
-    rf"|\b(?-i:(?!(?:I|We|And|But|So|Then)\b)[A-Z])[\w-]+) (?:just |then |also |once )?{_said}"
-    r"(?: [\w']+){0,4}: *(?P<words>\S[^\n]*)",
-    re.IGNORECASE,
-)
 _task = (
     r"(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|transcribe|shorten|polish"
     r"|(?:correct|edit|improve|fix|check|review) (?:the|this|these|my|that|following|grammar|spelling|text)\b"
@@ -64,7 +56,7 @@ _asks_you = re.compile(
 )
 _handed = re.compile(
     rf"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*{_task}"
-    r"[^:\n.!?]{0,80}: *(?P<words>\S.*)",
+    r"[^:\n.!?]{0,80}:\s*(?P<words>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _draft = re.compile(
@@ -83,34 +75,13 @@ _work = re.compile(
     r"\b(?:correct|proofread|rewrite|rephrase|improve|edit|feedback|review|translate|polish|check|shorten|fix)\b",
     re.IGNORECASE,
 )
-_fiction = re.compile(
-    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|now|let's|let us)[, ]+)*"
-    r"(?P<words>(?:(?:write|tell|compose|make up|invent|create|continue|start|play)\b[^.!?\n]{0,60}"
-    r"\b(?:story|tale|novel|poem|song|scene|script|screenplay|sketch|dialogue|adventure|game|monologue|fan ?fic\w*)\b"
-    r"[^.!?\n]{0,60}?\b(?:where|in which|as if|with me|about how)\b"
-    r"|(?:pretend|imagine|role-?play|suppose)(?: that|:| with me)? (?:I am|I'm|I’m|I live|I work|we are|we're|we’re|you are|you're)\b)"
-    r"(?:(?!\n\s*\n).)*)",
-    re.IGNORECASE | re.DOTALL,
-)
-# "Tom: I live in Oslo. Me: I live in Bergen": turns of a talk that its teller was part of
 _turn = re.compile(r"(?:^|(?<=[.!?\n] )|(?<=\n))[ \t]*(?P<who>[A-Z][\w-]+(?: [A-Z][\w-]+)?): +(?=\S)")
 _own_turns = ("Me", "I", "Myself")
-_verse = re.compile(
-    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:(?:customer|product|shop|user) )?reviews?(?: (?:on|from|of|by|at) [^:\n.!?]{1,30})?|testimonials?|job (?:ad|advert|description|posting)|cover letter|bio|lyrics|chorus|verse|poem|song|quote|excerpt|transcript|dialogue|monologue|script|caption|slogan)"
-    r"(?: \d+)?: *(?P<words>\S(?:(?!\n\s*\n).)*)",
-    re.IGNORECASE | re.DOTALL,
-)
 # A letter with its opening and closing, an advertisement with its call, a file with its headings
 _letter = re.compile(
     r"(?:^|\n)[ \t]*Dear [^\n]{1,80},?[ \t]*\n(?P<words>(?:[^\n]*\n){1,60}?)[ \t]*(?:(?:kind|best|warm) regards|sincerely|yours (?:sincerely|faithfully|truly)|best wishes|respectfully)\b"
     r"[^\n]*(?:\n[^\n]{0,60}){0,2}",
     re.IGNORECASE,
-)
-_found = re.compile(
-    r"\b(?:here is|here's|here’s|here are|this is|these are|below is|below are|i found|from) (?:[\w'’-]+ ){0,4}?(?:advert(?:isement)?|ad|article|job (?:ad|advert|description|posting|offer|listing)|posting"
-    r"|listing|bios?|readme|reviews?|brochure|flyer|web ?site|home ?page|product page|press release|newsletter|cv|resume|résumé|cover letter|profile of|excerpt|passage|transcripts?|testimonials?)"
-    r"(?: [\w'’-]+){0,9}:\s*(?P<words>\S.*)",
-    re.IGNORECASE | re.DOTALL,
 )
 _call = re.compile(
     r"\b(?:sign up|call (?:us|today|now)|contact us|book (?:now|today|your)|order (?:now|today)|buy now|shop now|get started|subscribe|learn more|visit our|join us|get \d+ ?% off|\d+ ?% off|free trial|"
@@ -129,24 +100,12 @@ _choice = re.compile(r"\b(?:which|compare|choose|pick|rank|best|better)\b[^\n]{0
 _numbered_own = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•]|[A-D][.)])[ \t]+[\"“]?(?:I|We|My|Our)\b[^\n]*$", re.MULTILINE)
 
 
-# A mail that was passed on: all behind its head is its author's
-_forwarded = re.compile(
-    r"^(?:[ \t>]*-+ ?(?:forwarded|original) message\b|begin forwarded message:|[ \t>]*\**from:\** ?[^\n]+\n(?:[ \t>]*\**(?:to|cc|date|sent|subject):[^\n]*\n)+)",
-    re.MULTILINE | re.IGNORECASE,
-)
 # What stands written or was overheard somewhere: "the sign says I ...", "post from a neighbour: I ..."
 _notice = re.compile(
     r"\b(?:notice|sign|plaque|poster|sticker|label|leaflet|flyer|postcard|bulletin|auto-?reply|voicemail|recording|name ?tag|badge|t-?shirt|headline|caption|graffiti|tweet|post|comment|whatsapp|overheard|homework|announcement|narrator|character|actor)\b"
     r"[^.!?\n:]{0,50}(?::|,? (?:reads?|says?|said|goes)\b[ ,]*) *(?P<words>\S[^\n]*)",
     re.IGNORECASE,
 )
-# What is said in a play, a game, a dream or for practice
-_not_in_earnest = re.compile(
-    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?P<words>[^.!?\n]{0,60}\b(?:in (?:the|this|a|our|my) (?:play|skit|sketch|panto|musical|screenplay|script|story|tale|novel|fable|quiz|game|role-?play|dream)\b|in my (?:head|dreams|next life|imagination)|let['’]?s pretend|(?:sample|dummy|placeholder|filler) text|alternate universe|bedtime story|dream(?:t|ed) (?:that )?I\b|just for practice|say my name|chapter one:|in (?:factorio|minecraft|the sims)\b)[^\n]*)",
-    re.IGNORECASE,
-)
-
-
 MOST_LINES = 12  # of a signature
 MESSAGE = 4_000  # characters; longer texts are not kept in mind
 
@@ -158,8 +117,6 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
     yield from _handed_in_line(text, small)
     if "dear " in small:
         yield from (match.span() for match in _letter.finditer(text))
-    if ":" in text:
-        yield from (match.span("words") for match in _found.finditer(text))
     heads = list(_headline.finditer(text)) if "#" in text else []
     if len(heads) > 1 and not any(_own_headline.search(head["title"]) for head in heads):
         yield heads[0].start(), len(text)
@@ -207,13 +164,11 @@ _role = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 # What the forms above cannot match without, in lower case: far cheaper to look for
-_told_by = re.compile(rf"{_said}(?: [\w']+){{0,4}}:")
 _tasked = re.compile(rf"{_task}[^:\n.!?]{{0,80}}:")
 _roles = ("system", "assistant", "developer", "admin", "tool", "instruction", "im_start")
 _of_drafts = ("here is", "here's", "here’s", "this is", "below is")
-_of_fiction = ("where", "in which", "as if", "with me", "about how", "pretend", "imagine", "role", "suppose")
-_marks = ('"', "“")
 _quotation = re.compile(rf"(?<![\w\"])(?:\"(?P<words>[^\"]{{3,{LONGEST}}})\"|“(?P<curly>[^”]{{3,{LONGEST}}})”)(?!\w)")
+_blank_line = re.compile(r"\n[ \t]*\n")
 _several = re.compile(r"[.!?…]\s+\S")
 _opened = re.compile(rf"[\"“](?P<inner>[^\"”]{{1,{LONGEST}}})[\"”]")
 
@@ -222,48 +177,63 @@ def passages(text: str) -> Iterator[tuple[int, int]]:
     """Yield the places in `text` of other people's words in the first person, and of the speaker's
     words that are no claim."""
     small = text.lower()
-    if _has(small, _roles):
+    if any(role in small for role in _roles):
         yield from (found.span() for found in _role.finditer(text))
-    if ":" in text:
-        yield from _after_colons(text, small)
-    if _has(small, _of_fiction):
-        yield from _spans(text, _fiction)
-    if len(text) <= LONGEST:
-        yield from _spans(text, _not_in_earnest)
-        yield from _spans(text, _notice)
-    if forwarded := _forwarded.search(text):
-        yield forwarded.start(), len(text)
-    if _first.search(text):
-        yield from pasted(text)
-    if not _has(text, _marks):
+    if not _first.search(text):
         return
-    # Quotations of several sentences beside other words; a shorter one is part of its sentence.
-    for match in _quotation.finditer(text):
-        said = match["words"] or match["curly"]
-        is_all = len(match.group()) >= len(text.strip()) - 1
-        if not is_all and _several.search(said) and _first.search(said):
-            yield match.span()
+    yield from not_in_earnest(text)
+    if forwarded := frames.FORWARDED.search(text):
+        yield forwarded.start(), len(text)
+    if ":" in text:
+        yield from _introduced(text, small)
+    if len(text) <= LONGEST:
+        yield from _spans(text, _notice)
+    yield from pasted(text)
+    if '"' in text or "“" in text:
+        # Quotations of several sentences beside other words; a shorter one is part of its sentence.
+        for match in _quotation.finditer(text):
+            said = match["words"] or match["curly"]
+            is_all = len(match.group()) >= len(text.strip()) - 1
+            if not is_all and _several.search(said) and _first.search(said):
+                yield match.span()
 
 
-def _after_colons(text: str, small: str) -> Iterator[tuple[int, int]]:
-    # What others say where the teller's own turns are marked as such.
-    turns = list(_turn.finditer(text))
-    if any(turn["who"] in _own_turns for turn in turns):
-        ends = [*(turn.start() for turn in turns[1:]), len(text)]
-        for turn, end in zip(turns, ends, strict=True):
-            if turn["who"] not in _own_turns:
-                yield turn.start(), end
-    yield from _spans(text, _verse)
-    if _told_by.search(small):
-        yield from _spans(text, _reported)
+def not_in_earnest(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places in `text` of what is told in fiction, in play, as a sample or as a joke."""
+    yield from _spans(text, frames.OF_A_SENTENCE)
+    end = 0
+    for opening in frames.OPENS.finditer(text):
+        start = opening.start("words")
+        if start >= end and (own := _first.search(text, start)):
+            end = _end_of(text, opening.end())
+            if own.start() < end:
+                yield start, end
+
+
+def _introduced(text: str, small: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of what stands behind "my landlord wrote:", as far as lines or marks fence it off."""
     if _tasked.search(small):
         yield from _spans(text, _handed)
-    if _has(small, _of_drafts):
+    if any(words in small for words in _of_drafts):
         yield from (span for span in _spans(text, _draft) if _opened.match(text, span[0]) or _work.search(text))
+    for found in frames.INTRODUCES.finditer(text):
+        start = found.start("words")
+        if frames.OWN.search(text, found.start(), start):
+            continue
+        quote, fence = _opened.match(text, start), frames.FENCE.match(text, text.rfind("\n", 0, start) + 1)
+        is_below = "\n" in text[found.start() : start]
+        marked = quote or fence
+        end = marked.end() if marked else _end_of(text, start)
+        if not (marked or is_below) and (blank := _blank_line.search(text, start, end)):
+            end = blank.start()
+        if _first.search(text, start, end):
+            yield start, end
 
 
-def _has(text: str, words: tuple[str, ...]) -> bool:
-    return any(word in text for word in words)
+def _end_of(text: str, start: int) -> int:
+    """Return where what was opened ends: where its speaker returns to what is so, or asks the listener."""
+    ends = [end.start() for form in (frames.RETURNS, frames.ASKS_AGAIN) if (end := form.search(text, start))]
+    return min(ends, default=len(text))
 
 
 def is_quoted(text: str, place: int) -> bool:
@@ -343,29 +313,21 @@ _signs = (
     "legal notice",
     "received this",
 )
+_sign = re.compile("|".join(map(re.escape, _signs)))
 _footer_line = re.compile(r"[^\n]+")
 
 
 def footers(text: str) -> Iterator[tuple[int, int]]:
     """Yield the places of whole lines in `text` that no person says."""
     small = text.lower()
-    if not _has_sign(small):
+    if not _sign.search(small):
         return
     yield from (found.span() for found in _signature.finditer(text))
     for line in _footer_line.finditer(text):
-        if _has_sign(line[0].lower()) and _footer.fullmatch(text, *line.span()):
+        if _sign.search(line[0].lower()) and _footer.fullmatch(text, *line.span()):
             yield line.span()
 
 
-def _has_sign(small: str) -> bool:
-    return any(sign in small for sign in _signs)
-
-
-# context blocks in which memories come back from where they were served to
-_served = re.compile(
-    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
 _photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
 _quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 # Comments of code: between its signs, behind them, or over and among its lines
@@ -379,7 +341,7 @@ _hash_line = re.compile(
 _fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 # what is not speech, and a sign that each of these needs
 _unspoken = (
-    (_served, "<"),
+    (frames.SERVED, "<"),
     (_fence, "```"),
     (_fence, "~~~"),
     (_quoted_line, ">"),
@@ -390,14 +352,9 @@ _unspoken = (
 )
 
 
-def without_served(text: str) -> str:
-    """Return `text` without the marked blocks that a memory server has inserted."""
-    return _served.sub("", text)
-
-
 def served_blocks(text: str) -> Iterator[tuple[int, int]]:
     """Yield the places of the marked blocks that a memory server has inserted."""
-    yield from (block.span() for block in _served.finditer(text))
+    yield from (block.span() for block in frames.SERVED.finditer(text))
 
 
 def spoken(text: str) -> str:

@@ -11,7 +11,9 @@ from memories.reading.extraction.extraction_types import (
     speaker_of,
     visibility_of,
 )
+from memories.reading.extraction.labelled_speakers import with_voices
 from memories.reading.extraction.model_claims import find_quote
+from memories.reading.extraction.play import without_play
 
 __all__ = [
     "Extraction",
@@ -26,4 +28,6 @@ __all__ = [
     "speaker_of",
     "visibility_of",
     "warm_up",
+    "with_voices",
+    "without_play",
 ]

@@ -47,7 +47,9 @@ from memories.reading.extraction.extraction_types import (
     step,
 )
 from memories.reading.extraction.fallback_chain import FallbackChain
+from memories.reading.extraction.labelled_speakers import parts_by_speaker
 from memories.reading.extraction.model_claims import ask_model
+from memories.reading.extraction.play import is_unmeant
 from memories.reading.extraction.trust import HOLD, IGNORE, SOURCES
 
 KEPT = "kept"  # the label of what is kept and not read
@@ -108,7 +110,7 @@ class ExtractionRun:
             # A text is kept whole, as in the seed; of messages the episodes alone, and of a text
             # that was understood and is not worth keeping.
             understood = {skip.index for skip in found.unworthy if skip.label in claim_worth.UNDERSTOOD}
-            texts = [message for message in self.heard if message.index not in understood]
+            texts = [m for m in self.heard if m.index not in understood and m.id not in found.unmeant]
             _keep_whole(texts, options, "whole", found)
             found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
             found.notes += _too_long(found)
@@ -177,32 +179,45 @@ def read_by_patterns(
     started = time.perf_counter()
     heard, unmatched = [], []
     for message in messages:
-        text = bounds.start_of(message.readable)
-        if self_repair.MAY_SLIP.search(text):
-            text = self_repair.mended(text)
-        question = talk.question_to(message.speaker)
-        verdict = gatekeeper.verdict(text, message.role, message.kind, question)
-        label = "" if message.kind in SPEAKING else KEPT
-        if message.is_served:
-            label = "served"
-        elif verdict.skip:
-            label = verdict.label
-        if label:
+        if message.kind in SPEAKING and is_unmeant(message):
+            found.unmeant.add(message.id)
+        if message.voices:
+            found.voiced.add(message.id)
+        made = len(found.claims)
+        labels = {_read_part(part, options, found, talk) for part in parts_by_speaker(message)}
+        if "" in labels:
+            heard.append(message)
+            unmatched += [] if len(found.claims) > made else [message]
+        else:
+            label = min(labels)
+            if label in ("served", "quoted") and (message.id in found.unmeant or message.voices):
+                label = "fiction" if message.id in found.unmeant else "quoted"
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
             found.skipped.append(Skip(message.index, reason, label))
-        else:
-            heard.append(message)
-            budget = bounds.Budget()
-            read = _pattern_claims(message, text, options, talk, budget, found)
-            claims = [claim for claim in read if len(claim.statement) <= bounds.STATEMENT]
-            found.add(claims, unsure([message], options))
-            unmatched += [] if claims else [message]
-            found.unread += budget.is_spent or len(text) < len(message.readable)
-            found.cut += len(read) - len(claims)
-        _hear(talk, message, text)
     took = found.milliseconds.get("patterns", 0.0) + since(started)
     found.milliseconds["patterns"] = round(took, 2)
     return heard, unmatched
+
+
+def _read_part(message: Message, options: ExtractOptions, found: Extraction, talk: Talk) -> str:
+    """Add what patterns find in what one person says; return the label of why it is not read, "" if it is."""
+    text = bounds.start_of(message.readable)
+    if self_repair.MAY_SLIP.search(text):
+        text = self_repair.mended(text)
+    label = "" if message.kind in SPEAKING else KEPT
+    if message.is_served:
+        label = "served"
+    else:
+        label = gatekeeper.verdict(text, message.role, message.kind, talk.question_to(message.speaker)).label or label
+    if not label:
+        budget = bounds.Budget()
+        read = _pattern_claims(message, text, options, talk, budget, found)
+        claims = [claim for claim in read if len(claim.statement) <= bounds.STATEMENT]
+        found.add(claims, unsure([message], options))
+        found.unread += budget.is_spent or len(text) < len(message.readable)
+        found.cut += len(read) - len(claims)
+    _hear(talk, message, text)
+    return label
 
 
 def unread_notes(found: Extraction) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from memories.belief.resolve import Claim
 from memories.errors import ProviderError
@@ -37,12 +37,21 @@ NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 OF_TEAM = ("Team ", "The team's ")
 
 
+class Voice(NamedTuple):
+    """A place in a message of somebody else's `words`, which begin behind a label; "" as a `name` is nobody's."""
+
+    start: int
+    end: int
+    words: int
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One episode as extraction sees it; `index` is its place in the request.
 
     `served` are the places of what this server itself had served, and a document's headings: they
-    are not read.
+    are not read. `voices` are those of others in it; `is_played`: some of the served places are said in a role-play.
     """
 
     index: int
@@ -53,6 +62,8 @@ class Message:
     text: str
     occurred_at: datetime
     served: tuple[Span, ...] = ()
+    voices: tuple[Voice, ...] = ()
+    is_played: bool = False
 
     @property
     def readable(self) -> str:
@@ -65,6 +76,11 @@ class Message:
                 kept += [self.text[position:start], "…".center(end - start, NEW_LINE)]
                 position = end
         return "".join([*kept, self.text[position:]]) if kept else self.text
+
+    @property
+    def not_own(self) -> tuple[Span, ...]:
+        """The places that are not read as its speaker's."""
+        return (*self.served, *((voice.start, voice.end) for voice in self.voices))
 
     @property
     def is_served(self) -> bool:
@@ -141,7 +157,8 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. Counts: `too_long` texts to be kept
     whole exceed a memory, `unread` messages were read only in their beginning, `cut` statements
-    were too long, `masked` claims had masked words. `unworthy` findings are not worth keeping."""
+    were too long, `masked` claims had masked words. `unworthy` findings are not worth keeping. `unmeant` and
+    `voiced` are messages with words that are not said in earnest, and with words of others."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
@@ -154,6 +171,8 @@ class Extraction:
     unread: int = 0
     cut: int = 0
     masked: int = 0
+    unmeant: set[uuid.UUID] = field(default_factory=set)
+    voiced: set[uuid.UUID] = field(default_factory=set)
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
 
@@ -177,6 +196,8 @@ class Extraction:
     def reason(self) -> str:
         """Return why there are not more claims, in words for people."""
         parts = list(self.notes)
+        parts += [f"messages with words that are not said in earnest: {len(self.unmeant)}"] if self.unmeant else []
+        parts += [f"messages with words of others, believed of nobody else: {len(self.voiced)}"] if self.voiced else []
         for heading, skips in (
             ("not worth keeping", self.unworthy),
             ("skipped", self.skipped),

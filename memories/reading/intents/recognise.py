@@ -145,7 +145,7 @@ def _spoken(message: Message) -> list[SpokenIntent]:
     return [
         one
         for one in english.find_intents(text)
-        if not any(start < one.end and one.start < end for start, end in message.served)
+        if not any(start < one.end and one.start < end for start, end in message.not_own)
     ]
 
 
