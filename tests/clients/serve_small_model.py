@@ -27,7 +27,7 @@ settings.n_ctx, settings.n_parallel, settings.n_predict = CONTEXT, 1, LONGEST_AN
 settings.sampling.temp, settings.sampling.seed = 0.0, 1
 settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = THREADS
 settings.model_alias = {"qwen2.5-coder-0.5b"}
-settings.port, settings.warmup = 0, False
+settings.port, settings.warmup, settings.cache_ram_mib = 0, False, 0
 server = xllamacpp.Server(settings)
 print(server.listening_address, flush=True)  # noqa: T201
 sys.stdin.read()
