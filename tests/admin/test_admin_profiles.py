@@ -330,7 +330,7 @@ def test_name_is_changed_and_kept_in_the_audit_log(alice: Person, ada: Subject) 
     assert "JSON object" in messages_of(desk.does(ada, "rename", name="x", metadata="[1]"))
 
     line = AuditEntry.objects.get(action="change", target_id=ada.pk)
-    assert line.after == {"name": "Ada Lovelace", "metadata": {"plan": "gold"}}
+    assert line.after == {"name": "Ada Lovelace", "time_zone": "", "metadata": {"plan": "gold"}}
 
 
 def test_viewer_reads_and_changes_nothing(alice: Person, ada: Subject) -> None:
