@@ -73,6 +73,16 @@ class Transcript:
     messages: tuple[TranscriptMessage, ...]
     line: int = 1
 
+    @property
+    def stands_for_itself(self) -> bool:
+        """Tell whether these are texts, and nobody's talk."""
+        return all(message.kind == "text" for message in self.messages)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all messages."""
+        return sum(len(message.content.encode(errors="replace")) for message in self.messages)
+
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
