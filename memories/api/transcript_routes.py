@@ -98,13 +98,13 @@ class TranscriptJson(JsonAnswer):
         return cls(
             conversations=len(found.threads),
             messages=found.messages,
-            authors=[AuthorJson(**each.as_json()) for each in found.authors.most_first()],
-            left_out=[LeftOutJson(each.line, each.reason) for each in found.bad_lines],
+            authors=[AuthorJson(**row.as_json()) for row in found.authors.most_first()],
+            left_out=[LeftOutJson(row.line, row.reason) for row in found.bad_lines],
             left_out_count=found.bad,
-            stored=sum(each.stored for each in file.batches),
-            known=sum(each.known for each in file.batches),
-            changed=[name for each in file.batches for name in each.changed],
-            session_ids=[session.pk for each in file.batches for session in each.sessions],
+            stored=sum(row.stored for row in file.batches),
+            known=sum(row.known for row in file.batches),
+            changed=[name for row in file.batches for name in row.changed],
+            session_ids=[session.pk for row in file.batches for session in row.sessions],
         )
 
 

@@ -6,15 +6,13 @@ is shared: only what is about its subject or, where its key is not limited to pe
 and erased words are no examples.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable
 
 from django.db.models import Q
 
 from memories.belief.resolve import is_limited
-from memories.models import Fact, Memory, MemoryScope, MemorySession, Visibility, WorkspaceIndex
+from memories.models import Fact, Memory, MemoryScope, MemorySession, Visibility
 from memories.providers.prompts import DecidedExample
-from memories.reading.extraction.workspace_instructions import Instructions
 from memories.reading.guard.masked_text import is_masked
 from workspaces.models import Audience, AuditEntry
 from workspaces.scope import Scope
@@ -22,14 +20,6 @@ from workspaces.scope import Scope
 MOST, LONGEST = 4, 120  # of each kind, and the characters of one: about 250 tokens together
 LOOKED_THROUGH = 200  # decisions, the newest
 SHARED = (Visibility.TEAM, Visibility.GLOBAL)
-
-
-def wishes_of(
-    space: WorkspaceIndex, session: MemorySession, writer_of: Callable[[], Scope]
-) -> tuple[Instructions, Callable[[], Sequence[DecidedExample]]]:
-    """Return what is to be written down of a session, in words, and what looks up the examples."""
-    told = Instructions.of(space.instructions, session.instructions)
-    return told, partial(decided_examples, session, writer_of)
 
 
 def decided_examples(session: MemorySession, writer_of: Callable[[], Scope]) -> tuple[DecidedExample, ...]:

@@ -38,6 +38,8 @@ from workspaces.scope import worker_scope
 AT_ONCE = 8  # messages that are asked about together
 SENTENCES = 8  # of a message, that are asked about
 IDLE = 0.1  # probability of a fact or an order below which what rules read in a sentence is forgotten
+# Words of such a sentence. Of shorter ones ("I like tea.") the judge has learned from few.
+LEAST_IDLE = 7
 UNMEANT = 0.7  # probability of others' words or fiction from which what stands before a sentence speaks against it
 MAYBE_OWN = 0.05  # what is taken for others' words or fiction, and not for fiction alone, must be so much surer
 PLAUSIBLE = 0.5  # probability of a fact or of the moment from which earlier words that a message ended are kept
@@ -109,14 +111,18 @@ def _messages(space: WorkspaceIndex, judge: TrainedJudge, of_changes: TrainedJud
     not_meant = {one for one, worth in worths.items() if worth.fiction >= thresholds.drop}
     # What may be somebody else's words is left to the other threshold.
     doubted = {one for one, worth in worths.items() if worth.fiction >= UNMEANT - MAYBE_OWN}
-    idle = {one for one, worth in worths.items() if worth.fact + worth.order < IDLE} - doubted - not_meant
+    said = {one.pk: one.content for one in episodes}
+    idle = {
+        (pk, place)
+        for (pk, place), worth in worths.items()
+        if worth.fact + worth.order < IDLE and len(said[pk][slice(*place)].split()) >= LEAST_IDLE
+    }
     _forget_misread(space, episodes, not_meant, str(judge.name), review.NOT_MEANT)
-    _forget_misread(space, episodes, idle, str(judge.name), review.NOT_WORTH_IT)
+    _forget_misread(space, episodes, idle - doubted - not_meant, str(judge.name), review.NOT_WORTH_IT)
     heard = touches.compare(space, episodes, of_changes, thresholds, not_meant)
     ended = None if heard is None else _keep_ended(space, heard, judge)
     if heard is None or ended is None:
         return 0
-    said = {one.pk: one.content for one in episodes}
     sure = [
         one
         for one in ended

@@ -30,7 +30,7 @@ from memories.index import (
     workspace_index,
 )
 from memories.ingest import document_memories, session_queue, whose_words
-from memories.ingest.decided_examples import wishes_of
+from memories.ingest.decided_examples import decided_examples
 from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.mask_messages import GUARD
 from memories.ingest.store import Kept, keep
@@ -56,6 +56,7 @@ from memories.reading.extraction import (
     unmatched,
 )
 from memories.reading.extraction.fallback_chain import ALWAYS, FallbackChain, chain_from
+from memories.reading.extraction.workspace_instructions import Instructions
 from memories.reading.guard.masked_text import is_masked
 from memoryproject.postgres import crossings
 from workspaces.scope import Scope, worker_scope
@@ -582,6 +583,7 @@ def options_of(kept: Kept) -> ExtractOptions:
     context = messages_before(kept) if matching else ()
     always = kept.space.llm == ALWAYS
     subject = session.subject.external_id if session.subject else ""
+    instructions = [rules for rules in (kept.space.instructions, session.instructions) if rules]
     return ExtractOptions(
         session.extract,
         session.is_whole_text,
@@ -600,5 +602,6 @@ def options_of(kept: Kept) -> ExtractOptions:
         kept.space.guard,
         kept.space.patterns_off,
         frozenset(step["piece"] for step in session.steps if step.get("piece")),
-        *wishes_of(kept.space, session, partial(writer_of, session)),
+        Instructions.of(*instructions) if instructions else Instructions(),
+        partial(decided_examples, session, partial(writer_of, session)),
     )

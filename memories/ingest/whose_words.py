@@ -8,7 +8,8 @@ from functools import partial
 from memories.belief import touches
 from memories.index import people_by_name
 from memories.language import bounds
-from memories.language.english import clauses, lexical, pasted_text
+from memories.language.english import clauses, frames, lexical, pasted_text
+from memories.language.english.speaker_labels import SIGN
 from memories.models import Episode, Memory, WorkspaceIndex
 from memories.reading.extraction import Message, Span, with_voices, without_play
 from workspaces.scope import Scope
@@ -65,8 +66,12 @@ def mark_others(
 ) -> tuple[list[Message], bool]:
     """Return the messages, each with the places of others' words and of what is said in a role-play, and whether that
     goes on behind them."""
-    voiced = with_voices(messages, before, partial(people_by_name.known_names, space))
-    return without_play(voiced, in_play=any(message.is_played for message in before[-1:]))
+    marked, in_play = list(messages), any(message.is_played for message in before[-1:])
+    if any(SIGN.search(message.text) for message in marked):
+        marked = with_voices(marked, before, partial(people_by_name.known_names, space))
+    if in_play or any(frames.OPENS.search(bounds.start_of(message.text)) for message in marked):
+        return without_play(marked, in_play=in_play)
+    return marked, False
 
 
 def spare_judge(messages: Sequence[Message]) -> None:

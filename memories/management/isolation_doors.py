@@ -32,7 +32,15 @@ REFUSED = {400, 401, 403, 404, 405, 409}
 # a workspace to anybody who does not prove that it is theirs.
 OTHERS = {
     "",
+    ".well-known/oauth-authorization-server",
+    ".well-known/oauth-protected-resource/mcp/oauth",
     "favicon.ico",
+    "oauth/apps",
+    "oauth/authorize",
+    "oauth/consent",
+    "oauth/register",
+    "oauth/revoke",
+    "oauth/token",
     "health/live",
     "health/ready",
     "metrics",

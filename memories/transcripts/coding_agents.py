@@ -25,9 +25,9 @@ CODEX_LINES = frozenset({"session_meta", "response_item", "event_msg", "turn_con
 GEMINI_LINES = frozenset({"user", "gemini", "info", "error", "warning"})
 
 
-def without_programs(said: list[TranscriptMessage]) -> list[TranscriptMessage]:
+def without_programs(turns: list[TranscriptMessage]) -> list[TranscriptMessage]:
     """Return messages with only what was typed in those of a person."""
-    kept = [replace(m, content=typed(m.content)) if m.kind == "user" else m for m in said]
+    kept = [replace(m, content=typed(m.content)) if m.kind == "user" else m for m in turns]
     return [m for m in kept if m.content or m.kind != "user"]
 
 
@@ -53,11 +53,11 @@ def read_claude_code(value: JsonValue, source: SourceFile) -> Iterator[Transcrip
     head = TranscriptMessage(
         id=string(row, "uuid"), role=role, content="", created_at=instant(first(row, "timestamp")), kind=role
     )
-    said = numbered(without_programs(messages_from_blocks(head, first(message, "content"))))
-    if not said:
+    turns = numbered(without_programs(messages_from_blocks(head, first(message, "content"))))
+    if not turns:
         source.left_out.add(value.line, PROGRAM)
         return
-    yield Transcript(thread, source.known.get("title") or source.name, None, tuple(said), value.line)
+    yield Transcript(thread, source.known.get("title") or source.name, None, tuple(turns), value.line)
 
 
 def is_codex(data: Json) -> bool:
@@ -79,15 +79,15 @@ def read_codex(value: JsonValue, source: SourceFile) -> Iterator[Transcript | Ba
     made = instant(first(value.data, "timestamp"))
     role = string(payload, "role")
     head = TranscriptMessage(string(payload, "id"), role, "", created_at=made, kind=role)
-    said: list[TranscriptMessage] = []
+    turns: list[TranscriptMessage] = []
     if item := item_of_responses(head, payload):
-        said = [item]
+        turns = [item]
     elif string(payload, "type") == "message" and role in ("user", "assistant"):
         words = [typed(spoken(block)) if role == "user" else spoken(block) for block in items(payload, "content")]
-        said = messages_from_blocks(head, "\n".join(filter(None, words)))
-    if said:
+        turns = messages_from_blocks(head, "\n".join(filter(None, words)))
+    if turns:
         thread = f"codex-{source.known.get('session') or source.name}"
-        yield Transcript(thread, source.name, None, tuple(numbered(said)), value.line)
+        yield Transcript(thread, source.name, None, tuple(numbered(turns)), value.line)
     else:
         source.left_out.add(value.line, PROGRAM)
 
@@ -116,9 +116,9 @@ def read_gemini_cli(value: JsonValue, source: SourceFile) -> Iterator[Transcript
         rows = [{**fields(data), "id": string(data, "messageId"), "content": first(data, "message")}]
     elif _is_gemini_line(data):
         rows = [data]
-    said = [message for row in rows for message in _of_gemini(row, value.line, source)]
-    if said:
-        yield Transcript(thread, source.name, None, tuple(said), value.line)
+    turns = [message for row in rows for message in _of_gemini(row, value.line, source)]
+    if turns:
+        yield Transcript(thread, source.name, None, tuple(turns), value.line)
 
 
 def _of_gemini(row: Json, line: int, source: SourceFile) -> list[TranscriptMessage]:
@@ -131,13 +131,13 @@ def _of_gemini(row: Json, line: int, source: SourceFile) -> list[TranscriptMessa
     head = TranscriptMessage(string(row, "id"), role, "", created_at=made, kind=role)
     # What the person saw in the line, before files were put in its place
     shown = first(row, "displayContent") if role == "user" else None
-    said = without_programs(messages_from_blocks(head, shown or first(row, "content")))
+    turns = without_programs(messages_from_blocks(head, shown or first(row, "content")))
     for call in items(row, "toolCalls"):
         event = replace(head, kind="tool_use", tool_name=string(call, "name"), tool_use_id=string(call, "id"))
-        said.append(replace(event, input=first(call, "args")))
+        turns.append(replace(event, input=first(call, "args")))
         answer = first(call, "resultDisplay")
         output = answer if isinstance(answer, str) else spoken(first(call, "result"))
-        said.append(replace(event, role="tool", kind="tool_result", content=output))
-    if not said:
+        turns.append(replace(event, role="tool", kind="tool_result", content=output))
+    if not turns:
         source.left_out.add(line, PROGRAM)
-    return numbered(said)
+    return numbered(turns)

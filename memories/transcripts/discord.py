@@ -11,11 +11,7 @@ SPOKEN = ("Default", "Reply", "0", "19")  # the others tell of joins, pins and c
 
 
 def is_discord(data: Json) -> bool:
-    return bool(mapping(data, "channel")) and isinstance(first(data, "messages"), list) and "guild" in _keys(data)
-
-
-def _keys(data: Json) -> set[str]:
-    return set(data) if isinstance(data, dict) else set()
+    return bool(mapping(data, "channel")) and isinstance(first(data, "messages"), list) and "guild" in data
 
 
 def read_discord(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:

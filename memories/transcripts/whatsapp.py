@@ -68,13 +68,13 @@ def date_order(log: Iterable[str]) -> DateOrder:
     back = {True: 0, False: 0}  # how often a line is earlier than the one before
     is_american = False
     for line in log:
-        found = WHATSAPP_LINE.match(line)
-        if not found or len(found["a"]) == 4:
+        match = WHATSAPP_LINE.match(line)
+        if not match or len(match["a"]) == 4:
             continue
-        a, b, year = int(found["a"]), int(found["b"]), int(found["c"])
+        a, b, year = int(match["a"]), int(match["b"]), int(match["c"])
         if a > 12 or b > 12:
             return DateOrder(day_first=a > 12)
-        is_american = is_american or bool(found["half"] and found["sep"] == "/" and not found["open"])
+        is_american = is_american or bool(match["half"] and match["sep"] == "/" and not match["open"])
         for day_first, day in ((True, (year, b, a)), (False, (year, a, b))):
             back[day_first] += day < latest[day_first]
             latest[day_first] = day
@@ -89,28 +89,28 @@ class WhatsApp:
     order: DateOrder
 
     def head_of(self, text: str) -> WhatsAppHead | None:
-        found = WHATSAPP_LINE.match(text)
-        if not found:
+        match = WHATSAPP_LINE.match(text)
+        if not match:
             return None
-        rest = found["rest"]
+        rest = match["rest"]
         name, colon, words = rest.partition(": ")
         if not colon and rest.endswith(":"):
             name, colon, words = rest[:-1], ":", ""
         # A line of the program may have a colon, too: it renames a group, in quotation marks.
         is_name = bool(colon) and len(name) <= LONGEST_NAME and not set('"“”«»„') & set(name)
         if not is_name:
-            return WhatsAppHead("", self._moment(found), rest)
-        return WhatsAppHead(name.translate(_marks).strip("~ "), self._moment(found), words)
+            return WhatsAppHead("", self._moment(match), rest)
+        return WhatsAppHead(name.translate(_marks).strip("~ "), self._moment(match), words)
 
-    def _moment(self, found: re.Match[str]) -> datetime | None:
-        a, b, c = int(found["a"]), int(found["b"]), int(found["c"])
-        year, month, day = (a, b, c) if len(found["a"]) == 4 else (c, b, a) if self.order.day_first else (c, a, b)
+    def _moment(self, match: re.Match[str]) -> datetime | None:
+        a, b, c = int(match["a"]), int(match["b"]), int(match["c"])
+        year, month, day = (a, b, c) if len(match["a"]) == 4 else (c, b, a) if self.order.day_first else (c, a, b)
         year += 2000 if year < 100 else 0
-        hour = int(found["hour"])
-        if half := (found["half"] or found["before"] or "").lower():
+        hour = int(match["hour"])
+        if half := (match["half"] or match["before"] or "").lower():
             hour = hour % 12 + 12 * half.startswith(AFTERNOON)
         try:
-            return datetime(year, month, day, hour, int(found["minute"]), int(found["second"] or 0), tzinfo=UTC)
+            return datetime(year, month, day, hour, int(match["minute"]), int(match["second"] or 0), tzinfo=UTC)
         except ValueError:
             return None
 
@@ -122,9 +122,9 @@ def typed_words(words: str) -> Typed:
     plain = _edited.sub("", words).translate(_marks).strip()
     if _deleted.match(plain):
         return Typed("", "a deleted message")
-    files = [found.strip(" <>").partition(": ")[2] for found in _attached.findall(plain)]
-    if found := _media.match(plain):
-        files.append(found[0].partition(" (")[0].strip("<>"))
-        plain = plain[found.end() :]
+    files = [match.strip(" <>").partition(": ")[2] for match in _attached.findall(plain)]
+    if match := _media.match(plain):
+        files.append(match[0].partition(" (")[0].strip("<>"))
+        plain = plain[match.end() :]
     plain = _attached.sub("", plain).strip()
     return Typed(plain, "" if plain else MEDIA, tuple(files))

@@ -2,6 +2,7 @@
 
 import re
 
+SIGN = re.compile(r"[:>\])\n]")  # every label has one
 _name = r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}"
 _person = rf"(?:{_name}|(?:speaker|person|participant|user|voice|guest|customer|agent)[ _-]?(?:\d{{1,3}}|[A-Z])|@[\w.-]{{2,40}})"
 _capital = r"(?-i:[^\W\d_a-zß-öø-ÿ])[\w.'’-]{0,30}"

@@ -18,6 +18,7 @@ from memories.language.english import (
     claim_worth,
     find_claims,
     gatekeeper,
+    pasted_text,
     self_repair,
     verbs,
     workspace_patterns,
@@ -49,7 +50,6 @@ from memories.reading.extraction.extraction_types import (
 from memories.reading.extraction.fallback_chain import FallbackChain
 from memories.reading.extraction.labelled_speakers import parts_by_speaker
 from memories.reading.extraction.model_claims import ask_model
-from memories.reading.extraction.play import is_unmeant
 from memories.reading.extraction.trust import HOLD, IGNORE, SOURCES
 from memories.reading.extraction.workspace_instructions import Instructions
 
@@ -182,12 +182,16 @@ def read_by_patterns(
     started = time.perf_counter()
     heard, unmatched = [], []
     for message in messages:
-        if message.kind in SPEAKING and is_unmeant(message):
+        is_unmeant = message.is_played or any(pasted_text.not_in_earnest(message.readable))
+        if message.kind in SPEAKING and is_unmeant:
             found.unmeant.add(message.id)
         if message.voices:
             found.voiced.add(message.id)
         made = len(found.claims)
-        labels = {_read_part(part, options, found, talk) for part in parts_by_speaker(message)}
+        labels = {
+            _read_part(part, options, found, talk)
+            for part in (parts_by_speaker(message) if message.voices else (message,))
+        }
         if "" in labels:
             heard.append(message)
             unmatched += [] if len(found.claims) > made else [message]

@@ -191,7 +191,7 @@ class Extraction:
             cited = {quote.text_id for quote in claim.quotes}
             if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
                 self.masked += 1
-            elif self.instructions.leave_out(claim.statement):
+            elif self.instructions.ignore and self.instructions.leave_out(claim.statement):
                 self.ignored += 1
             elif places := _put_in(claim):
                 safe = replace(claim, statement=guard.masked(claim.statement, places))

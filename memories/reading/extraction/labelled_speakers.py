@@ -16,7 +16,6 @@ from memories.reading.extraction.extraction_types import Message, Voice, speaker
 MOST_LABELS, MOST_SPEAKERS = 2_000, 12  # of a message; the words of more speakers are nobody's
 PEOPLES = (Episode.Kind.USER, Episode.Kind.TEXT)  # kinds of messages that people say
 ENOUGH = 2  # labels, from which on nobody needs to know their names
-_sign = re.compile(r"[:>\])\n]")
 _blank_line = re.compile(r"\n[ \t]*\n")
 _numbered = re.compile(
     r"(?:speaker|person|participant|voice|user|guest|caller|student|player|agent|customer|interviewer)[ _-]?(?:\d+|[a-z])"
@@ -53,9 +52,6 @@ def with_voices(messages: Sequence[Message], before: Sequence[Message], known: K
 
 def parts_by_speaker(message: Message) -> Iterator[Message]:
     """Yield the message as its own speaker says it, and as each other one does whose name is told."""
-    if not message.voices:
-        yield message
-        return
     unmeant = tuple(pasted_text.not_in_earnest(message.readable))
     yield replace(message, served=message.not_own, voices=())
     for name in list(dict.fromkeys(voice.name for voice in message.voices if voice.name))[:MOST_SPEAKERS]:
@@ -74,13 +70,12 @@ def _labels_in(message: Message) -> list[Label]:
     text = bounds.start_of(message.text)
     if mail := FORWARDED.search(text):
         text = text[: mail.start()]
-    if not _sign.search(text):
-        return []
     found: dict[int, Label] = {}
     for form in (labels.EXACT, labels.MARKED, labels.BARE):
         for match in form.finditer(text):
             name = next(filter(None, match.groups()))
-            if match.end() not in found and _may_be_name(name):
+            parts = (part.rstrip(".") for part in name.casefold().lstrip("@").split())
+            if match.end() not in found and labels.NO_NAMES.isdisjoint(parts):
                 found[match.end()] = Label(match.start(), match.end(), name.lstrip("@"), form is labels.EXACT)
             if len(found) >= MOST_LABELS:
                 break
@@ -93,11 +88,6 @@ def _labels_in(message: Message) -> list[Label]:
         if one.name.casefold() not in labels.OWN
     )
     return ordered if speaks else []
-
-
-def _may_be_name(name: str) -> bool:
-    words = name.casefold().lstrip("@").split()
-    return not any(word.rstrip(".") in labels.NO_NAMES for word in words)
 
 
 def _voices(message: Message, sure: Sequence[Label]) -> Iterator[Voice]:

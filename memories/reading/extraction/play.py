@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memories.language import bounds
-from memories.language.english import frames, pasted_text
+from memories.language.english import frames
 from memories.reading.extraction.extraction_types import Message
 from memories.reading.extraction.labelled_speakers import PEOPLES
 
@@ -29,9 +29,3 @@ def opens(text: str) -> bool:
     """Tell whether a text opens a role-play that the next messages go on with."""
     places = [found.end() for found in frames.OPENS.finditer(text) if frames.PLAYED.search(found.group())]
     return bool(places) and not frames.RETURNS.search(text, places[-1])
-
-
-def is_unmeant(message: Message) -> bool:
-    """Tell whether anything in a message is not said in earnest."""
-    text = message.readable
-    return message.is_played or any(pasted_text.not_in_earnest(text))

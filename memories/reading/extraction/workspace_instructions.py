@@ -50,9 +50,8 @@ class Instructions:
 
     def leave_out(self, text: str) -> bool:
         """Tell whether `text` has all the words of a thing that is to be ignored."""
-        things = _things(self.ignore) if self.ignore else ()
-        said = lexical.stem_set(text) if things else frozenset()
-        return any(thing <= said for thing in things)
+        said = lexical.stem_set(text)
+        return any(thing <= said for thing in _things(self.ignore))
 
 
 def _joined(texts: Iterable[str]) -> str:
