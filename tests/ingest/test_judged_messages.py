@@ -430,7 +430,7 @@ def test_what_a_rule_read_in_fiction_is_forgotten_and_a_person_may_restore_it(al
 
 def test_what_a_rule_read_in_chatter_is_forgotten_but_not_in_a_short_sentence(alice: Person) -> None:
     alice.say("I like tea.", user_id="ada")
-    alice.say("I like the way the light falls this evening.", user_id="ada")
+    alice.say("I live in a small flat in the centre of Porto.", user_id="ada")
     judged_messages.run(alice.workspace.pk, judge=Judge(change(compatible=1.0), fact=0.05))
     assert alice.live() == ["User likes tea"]
     assert AuditEntry.objects.filter(action="forget", actor="judge-1").exists()

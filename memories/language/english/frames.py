@@ -5,7 +5,7 @@ Forms alone, matched by `pasted_text`. What no form knows the judge sees, with t
 
 import re
 
-_start = r"(?:^|(?<=[.!?;…] )|(?<=\n)|(?<=[.!?]\n))[ \t*_#>-]*"
+_start = r"(?:^|(?<=[.!?;…] )|(?<=\n)|(?<=[.!?]\n))[ \t*_#>-]*+"
 _polite = r"(?:(?:please|can you|could you|would you|now|hey|hi|ok(?:ay)?|so|and|well|alright)[, ]+)*"
 _self = r"(?:I|we|my|our|me|us)\b"
 # "Let's pretend I never told you" is an order to the memory
@@ -87,7 +87,7 @@ OPENS = re.compile(
 )
 # Its speaker is back: "Anyway, ...", "In real life I am a baker", "Jokes aside"; or wants something of the listener.
 RETURNS = re.compile(
-    r"(?:^|(?<=[.!?] )|(?<=\n))[ \t(*]*(?:(?:ok(?:ay)?|but|and|so|now|well|alright|right|thanks|oh|hey)[,.! ]+)*"
+    r"(?:^|(?<=[.!?] )|(?<=\n))[ \t(*]*+(?:(?:ok(?:ay)?|but|and|so|now|well|alright|right|thanks|oh|hey)[,.! ]+)*"
     r"(?:anyway|in real(?:ity| life)|irl|in truth|(?:jokes?|kidding|joking|all that|fun|games|fiction) aside|seriously|for real|out of character|ooc"
     r"|(?:let['’]?s |we can |please |I(?:['’]d like to| want to) )?(?:end|stop|quit|pause|exit|leave|finish|drop)(?:ing)? (?:of )?(?:the |this |our |that )?(?:role[- ]?play\w*|scene|game|story|character|act|pretending|interview|rehearsal)"
     r"|end (?:of )?(?:scene|role[- ]?play|game|story|quote|song|sample|example|test|fiction)|(?:that['’]?s |it is )?the end\b|(?:enough|done|finished) (?:of |with )?(?:the |this |our )?(?:role[- ]?play\w*|games?|scene|pretending|fiction)"
@@ -114,12 +114,12 @@ _field = (
     r"|aan|verzonden|onderwerp|assunto|till|skickat|ämne|til|sendt|emne|do|wysłano|temat)"
 )
 FORWARDED = re.compile(
-    r"^[ \t>]*(?:-{2,}|_{2,}|\*{2,})? ?(?:(?:begin |start of )?(?:forwarded|original) message|(?:anfang der )?(?:weitergeleitete[nr]?|ursprüngliche) (?:nachricht|e-?mail|mail)"
+    r"^[ \t>]*+(?:-{2,}|_{2,}|\*{2,})? ?(?:(?:begin |start of )?(?:forwarded|original) message|(?:anfang der )?(?:weitergeleitete[nr]?|ursprüngliche) (?:nachricht|e-?mail|mail)"
     r"|(?:début du )?message (?:d['’]origine|original|transféré|réexpédié)|(?:inicio del )?mensaje (?:original|reenviado)|(?:inizio )?messaggio (?:originale|inoltrato)"
     r"|(?:início da )?mensagem (?:original|(?:re)?encaminhada)|(?:begin )?(?:oorspronkelijk|doorgestuurd) bericht)[ \t]*(?::|-{2,}|_{2,}|\*{2,}|(?=\n))"
-    rf"|^[ \t>*]*(?:from|von|de|da|van|från|fra|od)[ \t]?:\**[ \t]*[^\n]+\n(?:[^\n]{{0,200}}\n)?(?:[ \t>*]*{_field}[ \t]?:[^\n]*\n?)+"
+    rf"|^[ \t>*]*+(?:from|von|de|da|van|från|fra|od)[ \t]?:\**[ \t]*[^\n]+\n(?:[^\n]{{0,200}}\n)?(?:[ \t>*]*{_field}[ \t]?:[^\n]*\n?)+"
     # "Le mar. 3 nov., Luc a écrit :", unless what follows is marked line by line
-    r"|^[ \t]*(?:on [^\n]{6,120}\bwrote|am [^\n]{6,80} schrieb [^\n]{2,80}|le [^\n]{6,120} a écrit|el [^\n]{6,120} escribió|il [^\n]{6,120} ha scritto|em [^\n]{6,120} escreveu|op [^\n]{6,80} schreef [^\n]{2,80}|[^\n]{2,80}(?: schrieb| a écrit| escribió| ha scritto| escreveu| schreef) (?:am|le|el|il|em|op) [^\n]{6,60})[ \t]?:[ \t]*\n(?![ \t\n]*>)",
+    r"|^[ \t]*+(?:on [^\n]{6,120}\bwrote|am [^\n]{6,80} schrieb [^\n]{2,80}|le [^\n]{6,120} a écrit|el [^\n]{6,120} escribió|il [^\n]{6,120} ha scritto|em [^\n]{6,120} escreveu|op [^\n]{6,80} schreef [^\n]{2,80}|[^\n]{2,80}(?: schrieb| a écrit| escribió| ha scritto| escreveu| schreef) (?:am|le|el|il|em|op) [^\n]{6,60})[ \t]?:[ \t]*\n(?![ \t\n]*>)",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -152,7 +152,7 @@ OWN = re.compile(
 )
 # Between two such lines
 FENCE = re.compile(
-    r"^[ \t]*(?P<fence>-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:begin|start|snip|cut)\b[^\n]*)[ \t]*\n(?P<words>(?:[^\n]*\n){1,60}?)[ \t]*(?:-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:end|stop|snip|cut)\b[^\n]*)[ \t]*$",
+    r"^[ \t]*+(?P<fence>-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:begin|start|snip|cut)\b[^\n]*)[ \t]*\n(?P<words>(?:[^\n]*\n){1,60}?)[ \t]*(?:-{3,}|\*{3,}|={3,}|~{3,}|#{3,}|_{3,}|\"{3}|'{3}|<{3,}|>{3,}|\+{3,}|[-=]{2,} ?(?:end|stop|snip|cut)\b[^\n]*)[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 # Context blocks in which memories come back from where they were served to

@@ -10,7 +10,7 @@ _date = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2} [a-z]{3,9}\.?(?: \d{4})?|(?
 _clock = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{1,6})?(?:\s?[ap]\.?m\.?)?(?:z|[+-]\d\d:?\d\d)?"
 _time = rf"[\[(]?(?:{_date}[,t]?(?: at)? ?)?{_clock}[\])]?"
 _room = r"[#@]?[\w-]{1,40}"
-_start = r"^[ \t>*•–-]*"
+_start = r"^[ \t>*•–-]{0,40}"
 # Exact forms, of which one is enough
 EXACT = re.compile(
     rf"{_start}(?:"
