@@ -18,6 +18,7 @@ from memories.belief.resolve.forgotten_words import ForgottenWords, ToldAgain, c
 from memories.belief.touches import judged
 from memories.chat import questions, sources
 from memories.compat import memmachine_filter
+from memories.compat.mem0 import parted
 from memories.documents import chunks
 from memories.documents.hidden_words import words_at
 from memories.errors import Invalid, UnreadableAnswer
@@ -75,6 +76,7 @@ from memories.providers import count_tokens, embedder, message_pieces, openai_pr
 from memories.providers.embedder import HashEmbedder
 from memories.reading import guard
 from memories.reading.extraction import Message, evidence, labelled_speakers, model_claims, play
+from memories.reading.extraction.workspace_instructions import Instructions
 from memories.reading.guard import masked_text, served_line
 from memories.reading.guard.inspect import find_answer, may_answer
 from memories.search import Hit
@@ -206,6 +208,8 @@ def _tried(text: str) -> None:
 ORDER = spoken_intents.find_intents("Forget what I told you about my salary.")[0]
 
 READERS: dict[str, Callable[[str], object]] = {
+    "compat.mem0.parted": parted,
+    "reading.extraction.workspace_instructions.Instructions.leave_out": Instructions("", "my salary").leave_out,
     "belief.touches.judged.unread_places": lambda text: judged.unread_places(text, [(0, 3)]),
     "language.english.asked_attribute.asked_attribute": asked_attribute.asked_attribute,
     "language.english.asked_attribute.asks_whom": lambda text: asked_attribute.asks_whom(text, ["Ada"]),

@@ -145,6 +145,7 @@ QUERIES: dict[str, dict[str, str]] = {
     "forgetMemory": {"reason": "outdated"},
     "endFeature": {"reason": "outdated"},
     "readConversationContext": {"tokens": "500"},
+    "takeBackTranscripts": {"batch": "family"},
 }
 
 

@@ -64,7 +64,7 @@ class NewTranscript(TranscriptOptions):
 @declared
 @dataclass(frozen=True, slots=True)
 class TakeBackQuery:
-    batch: Annotated[Text, Field(max_length=40, examples=["family"])]
+    batch: Annotated[Text, Field(max_length=40)]
 
 
 class AuthorJson(JsonAnswer):

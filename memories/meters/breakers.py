@@ -126,6 +126,11 @@ def may_be_tried() -> bool:
     return Breaker.objects.filter(state=Breaker.State.OPEN, next_try_at__lte=timezone.now()).exists()
 
 
+def is_any_failing() -> bool:
+    """Tell whether a provider failed when it was asked last."""
+    return Breaker.objects.filter(Q(state=Breaker.State.OPEN) | Q(failures__gt=0)).exists()
+
+
 def states() -> list[BreakerState]:
     """List all breakers that were used lately, the open ones first."""
     since = timezone.now() - UNKNOWN_AFTER

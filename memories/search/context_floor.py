@@ -16,7 +16,7 @@ from memories.language.english.asked_attribute import asked_attribute, asks_whom
 from memories.models import WorkspaceIndex
 from memories.ranking import asks_assistant
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW, FLOOR_OF_MANY, floor_of_size, is_noise, speaks_of
-from memories.search.context_lines import ContextEntry
+from memories.search.context_lines import ContextEntry, size
 from memories.search.request import Hit, SearchAnswer, SearchRequest
 
 ALL = 1.0  # the confidence of an answer that is all there is
@@ -25,10 +25,11 @@ FEW = 10  # the same, where nothing but their fewness tells that one of them ans
 # The score that a line needs, as a share of the best: what is behind the best takes the room of what
 # answers, unless there is much room. What was said after the best may have changed what that says,
 # and needs less. Measured by the lines that hold the answers of LoCoMo and of long lives: in a budget
-# of 450 tokens one line in three does, by these shares; one in five or six, where so many lines are
-# told in any case.
+# of 450 tokens one line in three does, by these shares; one in five or six, where 200 tokens are told
+# in any case.
 SHARE, SHARE_AT, LESS_BY_DOUBLE, LESS_UNSURE = 0.85, 450, 0.26, 0.2
 SHARE_OF_NEWER = 0.6
+LITTLE = 100  # tokens of lines that are told before that: the best may hold the words and not the answer
 ECHO = 0.9  # the same of an assistant's own words, which mostly repeat what it was told
 # How much of the question a line about nobody in particular, or about another, has to answer:
 # `speaks_of`. Where the answer is not sure, only words count.
@@ -134,10 +135,11 @@ def kept(
     best = max((entry.score for entry in found), default=0.0)
     echo = 0.0 if asks_assistant(request.query) else ECHO * best
     chosen: list[ContextEntry] = []
+    room = LITTLE
     for entry, is_far in zip(found, far_behind(found, tokens, is_sure=is_sure), strict=True):
         hit = entry.hit
         is_echo = hit.episode and hit.row.role == "assistant" and entry.score < echo
-        if (is_far and request.ranking == "hybrid") or is_echo:
+        if (is_far and room <= 0 and request.ranking == "hybrid") or is_echo:
             continue
         if request.user_id and not is_theirs(request, hit):
             is_told = speaks_of(request.query, hit, is_sure=is_sure) >= SPEAKS_OF_IT
@@ -146,6 +148,7 @@ def kept(
             is_told = len(chosen) < first or not is_noise(request.query, hit)
         if is_told:
             chosen.append(entry)
+            room -= size(entry, FEW)
     return chosen
 
 

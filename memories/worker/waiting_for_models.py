@@ -33,6 +33,8 @@ class WaitingRows(NamedTuple):
 def try_one() -> None:
     """Make one row of each kind due where a model may be tried again, and wake a worker for the first that is: nothing
     else might ask for it before the next sweep."""
+    if not breakers.is_any_failing():
+        return
     may_be_tried, now = breakers.may_be_tried(), timezone.now()
     is_idle = not outbox.length()  # who is busy looks for what is due next anyway
     for kind in waiting():

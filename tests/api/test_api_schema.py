@@ -123,6 +123,7 @@ BEFORE = {
     "reopenSupersession": ("approveSupersession",),
     "undoFeature": ("editFeature",),
     "undoCase": ("decideCase",),
+    "takeBackTranscripts": ("importTranscript",),
 }
 WRITES = [operation for operation in operations() if operation.method != "GET"]
 

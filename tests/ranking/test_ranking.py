@@ -450,7 +450,8 @@ def test_text_of_one_passage_loses_nothing_by_having_no_neighbour() -> None:
     [
         ("What happened before 2020?", ("2020-01-01", True, False)),
         ("Where did I live after May 2019?", ("2019-06-01", False, False)),
-        ("What did I do the day after 3 May 2024?", ("2024-05-04", False, True)),
+        ("What did I do right after 3 May 2024?", ("2024-05-04", False, True)),
+        ("What did I do the day after 3 May 2024?", None),
         ("What happened the day before yesterday?", None),
         ("What happened in 2020?", None),
         ("What did I plan before the trip of 3 May 2024?", None),

@@ -307,7 +307,7 @@ def test_a_line_is_far_behind_the_best_sooner_in_little_room_and_later_if_it_was
 
 def test_a_sentence_that_was_kept_in_its_own_words_is_not_repeated_below_its_message() -> None:
     message = SimpleNamespace(
-        id=1, content="Aoife got the job. She moves in May", occurred_at=on(1), author="", role="user"
+        id=1, content="Aoife got the job. She moves in May", occurred_at=on(1), utc_offset=0, author="", role="user"
     )
     kept = SimpleNamespace(content='User said: "She moves in May"', is_uncertain=False, valid_until=None)
     entry = said_of(Hit("episodes", 0.0, {}, message), [Hit("memories", 0.0, {}, kept)], (), set())

@@ -167,6 +167,8 @@ class SubjectView(WorkspaceView):
     @operation("changeSubject", request=SubjectChanges, answer=SubjectJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Say in which time zone a person lives: from their day counts what they tell from now on."""
+        if self.scope.is_bound:
+            raise refused("An agent's key does not say where people live.")
         person, changes = get_object_or_404(visible(self.scope), pk=row), read(SubjectChanges, request.data)
         person.time_zone = changes.get("timezone", person.time_zone)
         person.save(update_fields=["time_zone", "updated_at"])
