@@ -152,6 +152,7 @@ FREE = {
     "FeatureSet": {"role", "config", "embedder"},
     "FeatureChange": {"by", "rule"},
     "FeatureRefusal": {"rule", "episode_ids"},
+    "Subject": {"time_zone"},
     "SubjectMerge": {"merged_by"},
     "MergedRows": {"kind", "ids"},
     "ConversationSummary": {"rule"},
