@@ -78,6 +78,7 @@ class SummaryCitation:
     start: int
     end: int
     quote: str
+    utc_offset: int = 0
     fact_id: uuid.UUID | None = None
 
 

@@ -11,7 +11,8 @@ SPOKEN = ("Default", "Reply", "0", "19")  # the others tell of joins, pins and c
 
 
 def is_discord(data: Json) -> bool:
-    return bool(mapping(data, "channel")) and isinstance(first(data, "messages"), list) and "guild" in data
+    is_named = isinstance(data, dict) and "guild" in data and bool(mapping(data, "channel"))
+    return is_named and isinstance(first(data, "messages"), list)
 
 
 def read_discord(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
