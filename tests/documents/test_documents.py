@@ -115,7 +115,7 @@ def test_what_is_nothing_is_refused_and_what_has_no_text_fails(alice: Person) ->
 def test_an_archive_is_read_file_by_file_and_a_bomb_is_refused(alice: Person) -> None:
     document = hand_in(alice, zipped({"a/one.txt": "The heron fishes.", "b.md": "# Otters\n\nSwim."}))
     labels = DocumentPart.objects.filter(kind="file").values_list("label", flat=True)
-    assert (document.type, list(labels)) == ("repository", ["a/one.txt", "b.md"])
+    assert (document.type, list(labels)) == ("archive", ["a/one.txt", "b.md"])
     bomb = hand_in(alice, zipped({"x.txt": b"0" * 60_000_000}))
     assert (bomb.state, bomb.error_code) == ("failed", "bomb")
 
