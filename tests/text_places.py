@@ -130,6 +130,7 @@ ROUTES_SERVING = {
     "api/v2/memories/semantic/feature/get",
 }
 ROUTES_SILENT = {
+    "api/v1/orgs/organizations/<str:organisation>/projects/<str:project>/",
     "v1/ping/",
     "v1/batch/",
     "v1/entities/",
