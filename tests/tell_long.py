@@ -13,7 +13,7 @@ import django
 
 database, key, number, stop_at = sys.argv[1:]
 os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings_test"
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # else tests/mcp is taken for mcp
 django.setup()
 
 from django.conf import settings  # noqa: E402

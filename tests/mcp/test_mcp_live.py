@@ -152,8 +152,9 @@ def test_killed_processes_come_back_and_others_serve_meanwhile(server: Server) -
     os.kill(before, signal.SIGKILL)
     assert wait_for(lambda: len(now := processes_for_mcp(server)) == 1 and before not in now)
     assert wait_for(lambda: server.get("/mcp") == 405)
+    # Of OAuth tells only the address that is made for it.
     assert server.get("/.well-known/oauth-protected-resource") == 404
-    assert server.get("/.well-known/oauth-authorization-server") == 404
+    assert server.get("/.well-known/oauth-protected-resource/mcp") == 404
 
 
 def test_five_hundred_open_streams_hear_of_an_ingest_and_others_are_answered(
