@@ -19,8 +19,9 @@ w.settings -> 'extractors' as extractors,
 w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'guard' as guard,
+w.settings -> 'instructions' as instructions,
 w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
-w.settings -> 'decisionsOff' as decisions_off,
+w.settings -> 'decisionsOff' as decisions_off, w.settings ->> 'timezone' as time_zone,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,
 (exists (select 1 from memories_workspaceslot o
@@ -77,27 +78,28 @@ select array(select nextval('memories_entry_id_seq')
 
 with n0 as (insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state",
     "mode", "pathway", "extract", "is_whole_text", "subject_id", "agent_id", "conversation_id", "workflow",
-    "scope", "visibility", "metadata", "requested_by", "reason", "error", "attempts", "next_attempt_at",
-    "lease_until", "claims", "failures", "learned", "answer", "episode_ids", "created_ids", "updated_ids",
-    "reinforced_ids", "counts", "timings", "steps", "finished_at") values ($1::uuid, $2::timestamp with time zone,
-    $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::varchar, $9::boolean,
-    $10::uuid, $11::uuid, $12::uuid, $13::varchar, $14::varchar, $15::varchar, $16::jsonb, $17::varchar,
-    $18::text, $19::text, $20::smallint, $21::timestamp with time zone, $22::timestamp with time zone,
-    $23::integer, $24::smallint, $25::integer, $26::uuid, $27::uuid[], $28::uuid[], $29::uuid[], $30::uuid[],
-    $31::jsonb, $32::jsonb, $33::jsonb, $34::timestamp with time zone)), n1 as (insert into memories_episode
-  ("id", "created_at", "updated_at", "workspace_id", "session_id", "conversation_id", "subject_id", "agent_id",
-    "kind", "role", "author", "content", "payload", "metadata", "occurred_at", "position", "scope", "workflow",
-    "external_id", "judge_attempts") values ($35::uuid, $36::timestamp with time zone, $37::timestamp with time
-    zone, $38::uuid, $39::uuid, $40::uuid, $41::uuid, $42::uuid, $43::varchar, $44::varchar, $45::varchar,
-    $46::text, $47::jsonb, $48::jsonb, $49::timestamp with time zone, $50::integer, $51::varchar, $52::varchar,
-    $53::varchar, $54::smallint)), n2 as (insert into memories_entry (id, workspace, layer, item, subject, agent,
-    visibility, scope, place, conversation, occurred_at, event_at, role, author, position, marks, live, length,
-    terms, trigrams, weights, rules) values ($55::int8, $56::int4, $57::int2, $58::uuid, $59::uuid, $60::uuid,
-    $61::int2, $62::int2, $63::uuid, $64::uuid, $65::timestamptz, $66::timestamptz, $67::varchar, $68::varchar,
-    $69::int4, $70::int2, $71::bool, $72::int4, $73::int8[], $74::int8[], $75::sparsevec, $76::int2)) insert into
-memories_vector (entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility, scope,
-  place, live, wide, embedding) values ($77::int8, $78::int2, $79::int2, $80::int4, $81::int2, $82::uuid,
-  $83::uuid, $84::int2, $85::int2, $86::uuid, $87::bool, $88::bool, $89::halfvec);
+    "scope", "visibility", "metadata", "instructions", "requested_by", "reason", "error", "attempts",
+    "next_attempt_at", "lease_until", "claims", "failures", "learned", "answer", "episode_ids", "created_ids",
+    "updated_ids", "reinforced_ids", "counts", "timings", "steps", "finished_at") values ($1::uuid, $2::timestamp
+    with time zone, $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::varchar,
+    $9::boolean, $10::uuid, $11::uuid, $12::uuid, $13::varchar, $14::varchar, $15::varchar, $16::jsonb,
+    $17::jsonb, $18::varchar, $19::text, $20::text, $21::smallint, $22::timestamp with time zone, $23::timestamp
+    with time zone, $24::integer, $25::smallint, $26::integer, $27::uuid, $28::uuid[], $29::uuid[], $30::uuid[],
+    $31::uuid[], $32::jsonb, $33::jsonb, $34::jsonb, $35::timestamp with time zone)), n1 as (insert into
+  memories_episode ("id", "created_at", "updated_at", "workspace_id", "session_id", "conversation_id",
+    "subject_id", "agent_id", "kind", "role", "author", "content", "payload", "metadata", "occurred_at",
+    "utc_offset", "position", "scope", "workflow", "external_id", "judge_attempts") values ($36::uuid,
+    $37::timestamp with time zone, $38::timestamp with time zone, $39::uuid, $40::uuid, $41::uuid, $42::uuid,
+    $43::uuid, $44::varchar, $45::varchar, $46::varchar, $47::text, $48::jsonb, $49::jsonb, $50::timestamp with
+    time zone, $51::smallint, $52::integer, $53::varchar, $54::varchar, $55::varchar, $56::smallint)), n2 as
+(insert into memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place,
+    conversation, occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights,
+    rules) values ($57::int8, $58::int4, $59::int2, $60::uuid, $61::uuid, $62::uuid, $63::int2, $64::int2,
+    $65::uuid, $66::uuid, $67::timestamptz, $68::timestamptz, $69::varchar, $70::varchar, $71::int4, $72::int2,
+    $73::bool, $74::int4, $75::int8[], $76::int8[], $77::sparsevec, $78::int2)) insert into memories_vector
+(entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide,
+  embedding) values ($79::int8, $80::int2, $81::int2, $82::int4, $83::int2, $84::uuid, $85::uuid, $86::int2,
+  $87::int2, $88::uuid, $89::bool, $90::bool, $91::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0
@@ -184,7 +186,7 @@ select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 off
 -- reads
 --   Index episode_subject
 
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at,
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at, utc_offset,
 exists (select 1 from memories_memorysession s
   where s.id = memories_episode.session_id and s.counts->'in_play' is not null) as in_play
 from memories_episode
@@ -437,12 +439,12 @@ SELECT "memories_memorysession"."id", "memories_memorysession"."created_at",
 "memories_memorysession"."subject_id", "memories_memorysession"."agent_id",
 "memories_memorysession"."conversation_id", "memories_memorysession"."workflow",
 "memories_memorysession"."scope", "memories_memorysession"."visibility", "memories_memorysession"."metadata",
-"memories_memorysession"."requested_by", "memories_memorysession"."reason", "memories_memorysession"."error",
-"memories_memorysession"."attempts", "memories_memorysession"."next_attempt_at",
-"memories_memorysession"."lease_until", "memories_memorysession"."claims",
-"memories_memorysession"."failures", "memories_memorysession"."learned", "memories_memorysession"."answer",
-"memories_memorysession"."episode_ids", "memories_memorysession"."created_ids",
-"memories_memorysession"."updated_ids", "memories_memorysession"."reinforced_ids",
-"memories_memorysession"."counts", "memories_memorysession"."timings", "memories_memorysession"."steps",
-"memories_memorysession"."finished_at" FROM "memories_memorysession" WHERE "memories_memorysession"."id" = %s
-LIMIT 21;
+"memories_memorysession"."instructions", "memories_memorysession"."requested_by",
+"memories_memorysession"."reason", "memories_memorysession"."error", "memories_memorysession"."attempts",
+"memories_memorysession"."next_attempt_at", "memories_memorysession"."lease_until",
+"memories_memorysession"."claims", "memories_memorysession"."failures", "memories_memorysession"."learned",
+"memories_memorysession"."answer", "memories_memorysession"."episode_ids",
+"memories_memorysession"."created_ids", "memories_memorysession"."updated_ids",
+"memories_memorysession"."reinforced_ids", "memories_memorysession"."counts",
+"memories_memorysession"."timings", "memories_memorysession"."steps", "memories_memorysession"."finished_at"
+FROM "memories_memorysession" WHERE "memories_memorysession"."id" = %s LIMIT 21;

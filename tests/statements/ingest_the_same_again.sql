@@ -26,7 +26,7 @@
 
 -- as in ingest_one_message: insert into memories_touch as t (workspace_id, memory_id, episode_id, start, "end", said_at, relation,
 
--- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at,
+-- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at, utc_offset,
 
 -- as in ingest_one_message: SELECT "workspaces_apikey"."container_tags" AS "container_tags" FROM "workspaces_apikey" WHERE
 

@@ -16,26 +16,26 @@
 
 insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state", "mode",
   "pathway", "extract", "is_whole_text", "subject_id", "agent_id", "conversation_id", "workflow", "scope",
-  "visibility", "metadata", "requested_by", "reason", "error", "attempts", "next_attempt_at", "lease_until",
-  "claims", "failures", "learned", "answer", "episode_ids", "created_ids", "updated_ids", "reinforced_ids",
-  "counts", "timings", "steps", "finished_at") values ($1::uuid, $2::timestamp with time zone, $3::timestamp
-  with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::varchar, $9::boolean, $10::uuid,
-  $11::uuid, $12::uuid, $13::varchar, $14::varchar, $15::varchar, $16::jsonb, $17::varchar, $18::text,
-  $19::text, $20::smallint, $21::timestamp with time zone, $22::timestamp with time zone, $23::integer,
-  $24::smallint, $25::integer, $26::uuid, $27::uuid[], $28::uuid[], $29::uuid[], $30::uuid[], $31::jsonb,
-  $32::jsonb, $33::jsonb, $34::timestamp with time zone);
+  "visibility", "metadata", "instructions", "requested_by", "reason", "error", "attempts", "next_attempt_at",
+  "lease_until", "claims", "failures", "learned", "answer", "episode_ids", "created_ids", "updated_ids",
+  "reinforced_ids", "counts", "timings", "steps", "finished_at") values ($1::uuid, $2::timestamp with time zone,
+  $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::varchar, $9::boolean,
+  $10::uuid, $11::uuid, $12::uuid, $13::varchar, $14::varchar, $15::varchar, $16::jsonb, $17::jsonb,
+  $18::varchar, $19::text, $20::text, $21::smallint, $22::timestamp with time zone, $23::timestamp with time
+  zone, $24::integer, $25::smallint, $26::integer, $27::uuid, $28::uuid[], $29::uuid[], $30::uuid[],
+  $31::uuid[], $32::jsonb, $33::jsonb, $34::jsonb, $35::timestamp with time zone);
 -- reads
 --   Insert on memories_memorysession
 
 insert into memories_episode ("id", "created_at", "updated_at", "workspace_id", "session_id",
   "conversation_id", "subject_id", "agent_id", "kind", "role", "author", "content", "payload", "metadata",
-  "occurred_at", "position", "scope", "workflow", "external_id", "judge_attempts") values ($1::uuid,
-  $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::uuid,
-  $9::varchar, $10::varchar, $11::varchar, $12::text, $13::jsonb, $14::jsonb, $15::timestamp with time zone,
-  $16::integer, $17::varchar, $18::varchar, $19::varchar, $20::smallint), ($21::uuid, $22::timestamp with time
-  zone, $23::timestamp with time zone, $24::uuid, $25::uuid, $26::uuid, $27::uuid, $28::uuid, $29::varchar,
-  $30::varchar, $31::varchar, $32::text, $33::jsonb, $34::jsonb, $35::timestamp with time zone, $36::integer,
-  $37::varchar, $38::varchar, $39::varchar, $40::smallint);
+  "occurred_at", "utc_offset", "position", "scope", "workflow", "external_id", "judge_attempts") values
+($1::uuid, $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid,
+  $8::uuid, $9::varchar, $10::varchar, $11::varchar, $12::text, $13::jsonb, $14::jsonb, $15::timestamp with time
+  zone, $16::smallint, $17::integer, $18::varchar, $19::varchar, $20::varchar, $21::smallint), ($22::uuid,
+  $23::timestamp with time zone, $24::timestamp with time zone, $25::uuid, $26::uuid, $27::uuid, $28::uuid,
+  $29::uuid, $30::varchar, $31::varchar, $32::varchar, $33::text, $34::jsonb, $35::jsonb, $36::timestamp with
+  time zone, $37::smallint, $38::integer, $39::varchar, $40::varchar, $41::varchar, $42::smallint);
 -- reads
 --   Insert on memories_episode
 
@@ -68,7 +68,7 @@ insert into memories_vector (entry_id, embedding_model_id, part, workspace, laye
 
 -- as in ingest_one_message: insert into memories_touch as t (workspace_id, memory_id, episode_id, start, "end", said_at, relation,
 
--- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at,
+-- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at, utc_offset,
 
 -- as in ingest_one_message: SELECT "workspaces_apikey"."container_tags" AS "container_tags" FROM "workspaces_apikey" WHERE
 
