@@ -40,6 +40,7 @@ WRITTEN_TIMES = 24  # times within a session's lifetime
 
 # The path below which a proxy serves this server, and which it takes off before it asks.
 PREFIX = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~-]{1,64}){1,8}")
+TOKENS = "/oauth/token"
 ADMIN, REDOC = "/admin/", "/api/redoc"
 # Unfold's, Swagger's and our own pages have inline styles, but no inline scripts.
 POLICY = (
@@ -101,8 +102,9 @@ def forwarded_prefix(request: HttpRequest) -> str:
 
 
 class PrefixMiddleware:
-    """Lets all addresses in an answer begin with the path that a proxy names in X-Forwarded-Prefix.
-    What is no path is passed over: who sends it gets links that lead nowhere, and nobody else."""
+    """Middleware that begins all addresses in an answer with the path that a proxy names in
+    X-Forwarded-Prefix. What is no path is ignored; a caller who makes one up gets useless links, and
+    nobody else does."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -144,9 +146,9 @@ def asker(request: HttpRequest) -> str:
 
 
 class PlainHttpMiddleware:
-    """Refuses plain HTTP to the API behind TLS, except from programs on the server's own machine,
-    which find the address in the info file. It does not redirect: the key went over the wire
-    already."""
+    """Middleware that refuses plain HTTP, behind TLS, to the API and to the address that gives out tokens,
+    except from programs on the server's own machine, which find the address in the info file. It does not
+    redirect: the key went over the wire already."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -154,7 +156,7 @@ class PlainHttpMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if (
             settings.BEHIND_TLS_PROXY
-            and request.path_info.startswith(API)
+            and request.path_info.startswith((*API, TOKENS))
             and not request.is_secure()
             and not is_of_this_machine(request)
         ):

@@ -191,7 +191,7 @@ def parted(told: str) -> tuple[str, list[dict[str, str]]]:
     wanted, _, line = told.partition(KINDS)
     try:
         return wanted.rstrip("\n"), json.loads(line) if line else []
-    except ValueError:  # somebody wrote it by hand
+    except (ValueError, RecursionError):  # somebody wrote it by hand
         return told, []
 
 

@@ -168,7 +168,7 @@ def _related(archive: zipfile.ZipFile, name: str, kind: str, order: str = "") ->
 
 @dataclass(slots=True)
 class _Book:
-    """The targets of cells; `bare` counts formulas of a sheet whose value the file does not hold."""
+    """The texts and formats that cells refer to; `bare` counts formulas whose value the file does not hold."""
 
     shared: list[str]
     formats: list[str]

@@ -327,6 +327,14 @@ def test_behind_a_proxy_at_a_sub_path_all_addresses_begin_with_it(db: None) -> N
     assert "http://testserver/memory/.well-known/oauth-protected-resource" in answer.headers["www-authenticate"]
 
 
+def test_no_token_goes_over_the_wire_in_plain_text(app: App, alice: Person, settings: Any) -> None:
+    settings.BEHIND_TLS_PROXY = True
+    given = {"client_id": app.client_id, "grant_type": "refresh_token", "refresh_token": "x"}
+    far = {"REMOTE_ADDR": "198.51.100.7", "HTTP_X_FORWARDED_FOR": "198.51.100.7"}
+    answer = app.http.post("/oauth/token", given, **far)
+    assert (answer.status_code, "Ask over https" in answer.json()["detail"]) == (403, True)
+
+
 def test_metadata_leads_from_the_resource_to_its_addresses(db: None) -> None:
     http = Client()
     resource = http.get("/.well-known/oauth-protected-resource/mcp/oauth")

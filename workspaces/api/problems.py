@@ -29,7 +29,7 @@ CONTENT_TYPE = "application/problem+json"
 DATABASE_PAUSE = 5  # seconds
 MOST_NAMED = 5  # fields in one sentence
 _index = re.compile(r"\[\d+\]")
-HTML_PATHS = ("/admin", "/accounts", "/static", "/docs", "/oauth/")
+HTML_PATHS = ("/admin", "/accounts", "/static", "/docs", "/oauth/consent", "/oauth/apps")
 SPOKEN = {"subject": "userId", "agent": "agentId"}
 
 

@@ -36,7 +36,7 @@ class NoGrant(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """A consent: what a person lets an app do, and what the app asked with."""
+    """A person's consent: where, about whom and what an app may do, and what it asked with."""
 
     membership: Membership
     subject: Subject | None
@@ -49,7 +49,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class GrantedTokens:
-    """The access token, its lifetime in seconds, and the refresh token that follows it."""
+    """An access token with its lifetime in seconds, and the refresh token that is changed for the next."""
 
     access: str
     seconds: int

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy
 
 from memories import teaching
-from memories.admin.rules.rules_page import OneWorkspacePage
 from memories.errors import Conflict, Invalid, NotFound
 from memories.models import DOUBTS, SAMPLED, JudgeHead
 from memories.settings import workspace_settings
@@ -17,6 +16,7 @@ from memories.settings.workspace_settings import settings_of
 from memories.teaching.compared_figures import ComparedFigure, compared_figures
 from memories.teaching.decided_pairs import decided_touches
 from memories.teaching.learn_head import FEWEST, FEWEST_OF_KIND
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace
 from workspaces.scope import Scope

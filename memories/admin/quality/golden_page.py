@@ -11,11 +11,11 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from memories.admin.rules.rules_page import OneWorkspacePage
 from memories.admin.search.search_page import SearchPageForm
 from memories.errors import Invalid, NotFound
 from memories.models import Episode, GoldenQuestion, GoldenRun, Memory, change_of, is_lost
 from memories.quality import golden_questions, golden_runs
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
 from workspaces.scope import Scope

@@ -8,10 +8,10 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from memories.admin.rules.rules_page import OneWorkspacePage
 from memories.errors import Invalid, NotFound
 from memories.meters import rule_rates
 from memories.models import Citation
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
 

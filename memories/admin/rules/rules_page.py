@@ -29,9 +29,8 @@ from memories.language.english.workspace_patterns import RULE
 from memories.meters import rule_rates, skip_counts
 from memories.models import WorkspaceChange, WorkspacePattern, WorkspaceSlot
 from memories.settings import own_rules, workspace_settings
-from workspaces.adminbase.access import look_at
 from workspaces.adminbase.act_words import act_words
-from workspaces.adminbase.list_admin import AdminPage
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.adminbase.target_names import describe_targets, names_of
 from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability, Workspace
@@ -54,34 +53,6 @@ ONLY: Mapping[str, tuple[str, Callable[[RuleRow], bool]]] = {
     "own": (gettext_noop("Written here"), lambda row: bool(row.kind)),
     "off": (gettext_noop("Switched off"), lambda row: row.is_off),
 }
-
-
-class OneWorkspacePage(AdminPage):
-    """A page about one workspace: the one that is named, or the usual one in which the person has
-    the capability; 404 where the person is no member, 403 where they lack the capability."""
-
-    capability: str = Capability.READ
-
-    @property
-    def workspace(self) -> Workspace:
-        slug = self.request.GET.get("workspace", "")
-        named = self.access.workspaces().filter(slug=slug).first() if slug else None
-        row = named if slug else self.access.usual_workspace(self.capability)
-        if row is None:
-            raise Http404("no such workspace")
-        look_at(self.request, row.pk)
-        if not self.access.may(self.capability, row.pk):
-            raise PermissionDenied
-        return row
-
-    def about(self, workspace: Workspace) -> dict[str, Any]:
-        return {
-            "workspace": workspace,
-            "workspaces": list(self.access.workspaces(self.capability).order_by("name")[:50]),
-        }
-
-    def back(self, workspace: Workspace) -> HttpResponse:
-        return redirect(f"{reverse(f'admin:{self.name}')}?workspace={workspace.slug}")
 
 
 class TrialForm(forms.Form):

@@ -6,17 +6,15 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
 
-from memories.admin.settings.policy_page import PolicyPage
 from memories.errors import Conflict, Invalid
 from memories.ingest.rehearse_instructions import plan_rehearsal, rehearse_instructions
 from memories.reading.extraction.workspace_instructions import LONGEST, Instructions
 from memories.settings.workspace_settings import change_workspace, settings_of
 from memories.settings.workspace_templates import TEMPLATES
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.models import Capability, Workspace
 
 
@@ -50,7 +48,7 @@ class InstructionsForm(forms.Form):
         return {name: words for name, words in values.items() if words}
 
 
-class InstructionsPage(PolicyPage):
+class InstructionsPage(OneWorkspacePage):
     """Instructions, which all readers of a workspace see, and its admins try and save."""
 
     path, name, title = "instructions/", "memories_instructions", "Instructions"
@@ -68,11 +66,10 @@ class InstructionsPage(PolicyPage):
             form = InstructionsForm(initial={**chosen, "template": sent.get("template", "")})
         elif "save" in sent and form.is_valid() and self.is_kept(workspace, form):
             messages.success(request, gettext("Saved: they hold from the next message on."))
-            return redirect(f"{reverse('admin:memories_instructions')}?workspace={workspace.slug}")
+            return self.back(workspace)
         context = self.get_context_data(
+            **self.about(workspace),
             form=form,
-            workspace=workspace,
-            workspaces=list(self.access.workspaces().order_by("name")[:50]),
             may_save=may_save,
             **(self.tried(workspace, form) if "try" in sent and form.is_valid() else {}),
         )

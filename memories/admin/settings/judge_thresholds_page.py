@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from memories.admin.rules.rules_page import OneWorkspacePage
 from memories.errors import Conflict, Invalid
 from memories.ingest import rehearse_judge
 from memories.ingest.judge_outcomes import (
@@ -31,6 +30,7 @@ from memories.meters.stored_metrics import counts_by_label
 from memories.models import Episode, JudgeRehearsal, LongJob, Memory
 from memories.settings import workspace_settings
 from memories.settings.workspace_settings import settings_of
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.models import Capability, Workspace
 from workspaces.scope import Scope
 

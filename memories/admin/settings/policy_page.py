@@ -7,9 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
@@ -26,8 +24,8 @@ from memories.language.english.plain_words import REASONS
 from memories.models import Category, Fact
 from memories.settings import workspace_settings
 from memories.settings.workspace_settings import MOST_NAMES, settings_of
-from workspaces.adminbase.access import look_at
-from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
+from workspaces.adminbase.list_admin import bounded_count, count_text
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.models import Agent, Capability, Workspace
 from workspaces.models.workspace import first_uuid7
 
@@ -107,7 +105,7 @@ class PolicyForm(forms.Form):
         return {name: part for name, part in parts.items() if part}
 
 
-class PolicyPage(AdminPage):
+class PolicyPage(OneWorkspacePage):
     """A policy, which all readers of a workspace may try and its admins save."""
 
     path, name, title = "policy/", "memories_policy", "Policy"
@@ -122,26 +120,14 @@ class PolicyPage(AdminPage):
                 raise PermissionDenied
             if form.is_valid() and self.is_saved(workspace, form):
                 messages.success(request, gettext("Saved: it holds from the next message on."))
-                return redirect(f"{reverse('admin:memories_policy')}?workspace={workspace.slug}")
+                return self.back(workspace)
         context = self.get_context_data(
+            **self.about(workspace),
             form=form,
-            workspace=workspace,
-            workspaces=list(self.access.workspaces().order_by("name")[:50]),
             may_save=may_save,
             **last_week(workspace, form),
         )
         return self.render_to_response(context)
-
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace that is named, or the usual one; 404 where the person is no member."""
-        slug = self.request.GET.get("workspace", "")
-        named = self.access.workspaces().filter(slug=slug).first() if slug else None
-        row = named if slug else self.access.usual_workspace()
-        if row is None:
-            raise Http404("no such workspace")
-        look_at(self.request, row.pk)
-        return row
 
     def is_saved(self, workspace: Workspace, form: PolicyForm) -> bool:
         try:

@@ -16,7 +16,6 @@ from pydantic.alias_generators import to_camel
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from memories.admin.home.home_page import last_days
-from memories.admin.rules.rules_page import OneWorkspacePage
 from memories.admin.usage.usage_page import DAYS, UsagePage
 from memories.meters import costs
 from memories.meters.costs import CostRow, cost_rows
@@ -25,6 +24,7 @@ from memories.settings import workspace_settings
 from memories.settings.workspace_settings import settings_of
 from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart, number_text
 from workspaces.adminbase.list_admin import Empty, ServerAdmin
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.models import Capability, Workspace
 
 # The colours of charts by purpose.

@@ -9,12 +9,12 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext
 
 from memories.admin.home.home_page import last_days
-from memories.admin.rules.rules_page import OneWorkspacePage
 from memories.documents.blobs import FileShare, share_of
 from memories.meters import search_counts, stored_metrics
 from memories.meters.search_counts import SearchDay
 from memories.meters.stored_metrics import table_sizes
 from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart, line_chart, number_text
+from workspaces.adminbase.one_workspace_page import OneWorkspacePage
 from workspaces.models import Capability
 
 DAYS = 30
